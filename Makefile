@@ -1,0 +1,40 @@
+# geobill's own chores. Needs python3 (3.11 to 3.13, with venv), make and the package registries; `make` lists the targets.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint lock clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+demo: $(STAMP) ## one month of the sample town: documents and annexes in demo/
+	@$(BIN)/geobill demo demo
+
+test: $(STAMP) ## everything that CI runs
+	@tools/debian-packages.sh
+	@$(BIN)/python -m pytest
+
+lint: $(STAMP) ## ruff
+	@$(BIN)/ruff check .
+
+lock: $(STAMP) ## requirements.lock anew from pyproject.toml, with the hashes of the public index and nothing of this machine
+	env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null $(BIN)/pip-compile --quiet --upgrade \
+	  --generate-hashes --allow-unsafe --strip-extras --extra dev --build-deps-for editable --no-header --no-emit-index-url \
+	  --no-emit-find-links --no-emit-options --no-emit-trusted-host --output-file requirements.lock pyproject.toml
+	@! grep -nE '://|file:/|--find-links|--index|$(CURDIR)' requirements.lock
+
+clean: ## remove what make and the tools made; keeps .venv and workspaces
+	rm -rf demo build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find geobill tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v < (3, 14) or sys.exit(f"geobill needs Python 3.11, 3.12 or 3.13; $(PYTHON) is {v[0]}.{v[1]}. Try: make PYTHON=python3.11")'
+	@echo "installing into $(VENV) (once, and again when requirements.lock changes) ..." >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

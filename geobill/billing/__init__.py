@@ -1,0 +1,1 @@
+"""A priced month to numbered invoices: due days, yearly and deposit amounts, records and their digests."""

@@ -1,0 +1,87 @@
+"""What every command shares: options that stand before or after its name, one answer, one way to refuse."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from geobill.errors import GeobillError, InputError
+
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option("-w", "--workspace", help="The workspace's folder (else GEOBILL_WORKSPACE, else the current folder)."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output and nothing else there.")]
+
+
+@dataclass
+class Common:
+    """Options given before the command's name."""
+
+    workspace: Path | None = None
+    json: bool = False
+    debug: bool = False
+
+
+COMMON = Common()
+
+
+def workspace_root(given: Path | None) -> Path:
+    """Return the workspace's folder: given after the command, before it, by the environment, or the current folder."""
+    from_environment = os.environ.get("GEOBILL_WORKSPACE")
+    return given or COMMON.workspace or (Path(from_environment) if from_environment else Path())
+
+
+def open_given(given: Path | None) -> Any:
+    """Open the workspace that the options name."""
+    from geobill.store.workspace import open_workspace
+
+    return open_workspace(workspace_root(given))
+
+
+def answer(data: dict[str, Any], as_json: bool, human: Callable[[], str]) -> None:
+    """Print a command's answer on standard output: JSON, or lines for a person."""
+    text = json.dumps(data, ensure_ascii=False, indent=1) if as_json or COMMON.json else human()
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def say(message: str) -> None:
+    """Tell a person how far a command is, on standard error."""
+    sys.stderr.write(f"· {message}\n")
+    sys.stderr.flush()
+
+
+def today() -> date:
+    """Today on this machine: the command line is the only clock."""
+    return date.today()
+
+
+def now() -> str:
+    """Return this moment in UTC as ISO text with Z."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_mapping(pairs: list[str] | None) -> dict[str, str]:
+    """Read ``--map KEY=COLUMN`` options."""
+    mapping: dict[str, str] = {}
+    for pair in pairs or []:
+        key, sign, column = pair.partition("=")
+        if not sign or not key.strip() or not column:
+            raise InputError(f"--map {pair!r} is not of the form KEY=COLUMN, for example --map width=LARGURA.")
+        if key.strip() in mapping:
+            raise InputError(f"--map names {key.strip()} twice: say once which column holds it.")
+        mapping[key.strip()] = column
+    return mapping
+
+
+def refuse(error: GeobillError) -> None:
+    """Say on standard error why a command did nothing."""
+    sys.stderr.write(f"geobill: {error}\n")
+    sys.stderr.flush()

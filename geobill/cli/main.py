@@ -1,0 +1,86 @@
+"""The command line: arguments in, pipeline calls, messages out. Heavy libraries load inside the commands, so that help is quick."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geobill.cli import app as shared
+from geobill.cli.app import COMMON, JsonOption, WorkspaceOption
+from geobill.cli.files import import_app, inspect
+from geobill.cli.month import bill, price
+from geobill.cli.setup import decision_app, init, operator_app, policy_app
+from geobill.errors import GeobillError
+
+app = typer.Typer(
+    name="geobill",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="From a utility's map files to what a city hall may charge for its streets: prices, decrees, invoices.",
+)
+app.command()(init)
+app.add_typer(operator_app, name="operator")
+app.add_typer(policy_app, name="policy")
+app.add_typer(decision_app, name="decision")
+app.add_typer(import_app, name="import")
+app.command()(inspect)
+app.command()(price)
+app.command()(bill)
+
+
+@app.callback()
+def before(
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the program's own trace where something fails.")] = False,
+) -> None:
+    """Options that may stand before the command."""
+    COMMON.workspace, COMMON.json, COMMON.debug = workspace, json, debug
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Folder to make.")] = Path("geobill-demo"), json: JsonOption = False
+) -> None:
+    """Run the main job on a small sample city that ships with the package."""
+    from geobill.demo.run import run_demo
+
+    data, lines = run_demo(folder, now=shared.now(), say=shared.say)
+    shared.answer(data, json, lambda: "\n".join(lines))
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from geobill import __version__
+
+    sys.stdout.write(__version__ + "\n")
+
+
+def run() -> None:
+    """Run the command line; the only place where a refusal is caught."""
+    try:
+        app(standalone_mode=True)
+    except GeobillError as error:
+        if COMMON.debug:
+            raise
+        shared.refuse(error)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.stderr.write("geobill: interrupted; what was under way is undone.\n")
+        sys.exit(1)
+    except Exception as fault:
+        if COMMON.debug:
+            raise
+        sys.stderr.write(
+            f"geobill: a fault of the program, not of your files: {type(fault).__name__}: {fault}. Nothing was changed. "
+            "Run the command again with --debug before its name and report what it prints.\n"
+        )
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,119 @@
+"""The demo: the main job on the sample city, with the very pipeline that the commands call."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from geobill.demo.city import (
+    CITY_AUTHORITY,
+    CITY_EDITION,
+    CITY_EDITION_IN_FORCE_FROM,
+    CITY_FILES,
+    CITY_MONTH,
+    CITY_OPERATORS,
+    CityFile,
+    make_city,
+    write_city,
+)
+from geobill.domain.dates import BillingMonth
+from geobill.domain.finding import ImportReport
+from geobill.errors import InputError
+from geobill.intake.reading import Options
+from geobill.pipeline.billing import BilledMonth, bill_month
+from geobill.pipeline.imports import import_cabinets, import_land_values, import_network
+from geobill.pipeline.registers import add_operator
+from geobill.store.settings import FILE_NAME, replace_file
+from geobill.store.workspace import Workspace, init_workspace, open_workspace
+
+STATUTE = "caieiras-lei-3057-2001"
+
+
+def run_demo(folder: Path, *, now: str, say: Callable[[str], None]) -> tuple[dict[str, Any], list[str]]:
+    """Make the sample city's files and a workspace, bill its month, and say in five lines what was done.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to make; a demo that stands there already is refused, never overwritten.
+    now : str
+        The moment in UTC, from the command line's clock.
+    say : callable
+        Takes the progress messages.
+
+    Returns
+    -------
+    tuple of dict and list of str
+        What was done as plain data, and the five lines.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} isn't empty: the demo changes nothing that is there. Name another folder, or remove this one first.")
+    say("drawing the sample city")
+    files = folder / "files"
+    files.mkdir(parents=True)
+    write_city(make_city(), files)
+    workspace = _workspace(folder / "workspace", now)
+    reports = [(f, _import(workspace, files, f, now, say)) for f in CITY_FILES]
+    month = BillingMonth.parse(CITY_MONTH)
+    # the sample month is billed on the day after it ends, whenever the demo is run: its due date must not have passed
+    day = month.following().first_day
+    billed = bill_month(workspace, month, issued_on=day, due_on=None, out=folder / "documents", now=now, say=say)
+    return _data(folder, reports, billed), _lines(folder, reports, billed)
+
+
+def _workspace(root: Path, now: str) -> Workspace:
+    init_workspace(root, STATUTE, now)
+    settings = tomlkit.parse((root / FILE_NAME).read_text(encoding="utf-8"))
+    for key in ("name", "cnpj", "address", "secretariat", "legal_office", "mayor", "payment_instructions"):
+        settings["authority"][key] = getattr(CITY_AUTHORITY, key)  # type: ignore[index]
+    replace_file(root / FILE_NAME, tomlkit.dumps(settings).encode())
+    workspace = open_workspace(root)
+    for operator in CITY_OPERATORS:
+        add_operator(workspace, operator, now)
+    return workspace
+
+
+def _import(workspace: Workspace, files: Path, file: CityFile, now: str, say: Callable[[str], None]) -> ImportReport:
+    say(f"importing {file.file}")
+    policy = workspace.settings.policy
+    options = Options(
+        operator=file.operator,
+        mapping=file.columns,
+        duplicate_stretch=policy.duplicate_stretch,  # type: ignore[arg-type]
+        length_precision_m=policy.length_precision_m,
+    )
+    path, layer = files / file.file, file.layer
+    if file.kind == "land-values":
+        since = date.fromisoformat(CITY_EDITION_IN_FORCE_FROM)
+        return import_land_values(workspace, path, layer, options, CITY_EDITION, since, replace=False, dry_run=False, now=now)
+    run = import_network if file.kind == "network" else import_cabinets
+    return run(workspace, path, layer, options, replace=False, dry_run=False, now=now)
+
+
+def _data(folder: Path, reports: list[tuple[CityFile, ImportReport]], billed: BilledMonth) -> dict[str, Any]:
+    return {
+        "folder": str(folder),
+        "month": str(billed.month.bill.month),
+        "imports": [
+            {"file": f.file, "read": r.read, "accepted": r.accepted, "set_aside": len(r.set_aside)} for f, r in reports
+        ],
+        "invoices": [{"number": i.number, "operator": i.operator.id, "total": f"{i.total:f}"} for i in billed.invoices],
+        "files": [str(f) for f in billed.files],
+    }
+
+
+def _lines(folder: Path, reports: list[tuple[CityFile, ImportReport]], billed: BilledMonth) -> list[str]:
+    bill = billed.month.bill
+    read, accepted = sum(r.read for _, r in reports), sum(r.accepted for _, r in reports)
+    totals = ", ".join(f"{i.operator.id} R$ {i.total:f}" for i in billed.invoices)
+    metres = bill.metres
+    return [
+        f"1. Read {len(reports)} files of a sample city: {read} rows = {accepted} accepted + {read - accepted} set aside, each with its reason.",
+        f"2. Priced {bill.month}: {metres.stored} m stored = {metres.priced} priced + {metres.held} held + {metres.exempt} exempt"
+        f" + {metres.suspended} suspended.",
+        f"3. Issued {len(billed.invoices)} invoices: {totals}; {', '.join(e.operator for e in bill.exempt)} exempt (art. 13).",
+        f"4. Look at {folder / 'documents'}: fatura-*.pdf, anexo-*.csv for Excel, minuta-*.pdf (draft decrees).",
+        f"5. Open {folder / 'workspace' / 'cadastre.gpkg'} in QGIS, or ask again: geobill -w {folder / 'workspace'} price --month {bill.month}",
+    ]

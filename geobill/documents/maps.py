@@ -1,0 +1,332 @@
+"""The map on a document: the network over the zones of the Mapa de Valores, as a vector drawing at a round scale."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+
+import geopandas as gpd
+import numpy as np
+import shapely
+from shapely.geometry.base import BaseGeometry
+
+from geobill.documents.templating import fill
+from geobill.documents.words import number, reais
+from geobill.errors import TemplateError
+
+# Light to dark sand: ordered by lightness alone, so that it reads without colour and on a grey print.
+CLASS_COLOURS: tuple[str, ...] = ("#faf6ea", "#f1e4c6", "#e4cf9f", "#d2b880", "#bd9f68")
+GAP_SAMPLE = "#f0e4cd"
+NO_VALUE_COLOUR = "#ffffff"
+ZONE_EDGE = "#a3916c"
+PERMITTED = "#12357a"
+CLANDESTINE = "#c4161c"
+OVERLAP = "#5c5c5c"
+INVOICE_MAP_MM: tuple[float, float] = (174.0, 124.0)
+DECREE_MAP_MM: tuple[float, float] = (174.0, 200.0)
+MARGIN_MM = 5.0
+BAND_MM = 12.0  # below the map: scale bar and north arrow, where they can't cover the network
+MANY_ZONES = 500
+SIMPLIFY_MM = 0.05
+SMALLEST_EXTENT_M = 50.0
+ROUND_STEPS: tuple[float, ...] = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 7.5, 8, 10)
+
+
+@dataclass(frozen=True)
+class NetworkMap:
+    """A drawing and what belongs beside it.
+
+    ``legend`` holds (colour, label, kind) with kind ``fill``, ``hatch``, ``line`` or ``dashed``; the drawing itself
+    carries the scale bar and the north arrow. It must be printed ``width_mm`` wide, or its scale doesn't hold.
+    """
+
+    svg: str
+    legend: tuple[tuple[str, str, str], ...]
+    scale_text: str
+    alt: str
+    width_mm: float
+    height_mm: float
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """How metres become millimetres of paper: origin at the upper left corner, y downwards."""
+
+    left_m: float
+    top_m: float
+    metres_per_mm: float
+    width_mm: float
+    height_mm: float
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Extent in metres: minx, miny, maxx, maxy."""
+        right = self.left_m + self.width_mm * self.metres_per_mm
+        return self.left_m, self.top_m - self.height_mm * self.metres_per_mm, right, self.top_m
+
+    def on_paper(self, geometries: Sequence[BaseGeometry]) -> np.ndarray:
+        """Clip to the extent, turn into millimetres and simplify to what a printer can show."""
+        clipped = shapely.clip_by_rect(np.asarray(geometries, dtype=object), *self.box)
+        moved = shapely.transform(
+            clipped,
+            lambda xy: np.column_stack(
+                [(xy[:, 0] - self.left_m) / self.metres_per_mm, (self.top_m - xy[:, 1]) / self.metres_per_mm]
+            ),
+        )
+        return shapely.simplify(moved, SIMPLIFY_MM)
+
+
+def network_map(
+    segments: gpd.GeoDataFrame, zones: gpd.GeoDataFrame, width_mm: float = INVOICE_MAP_MM[0], height_mm: float = INVOICE_MAP_MM[1]
+) -> NetworkMap:
+    """Draw a network over the zones that surround it.
+
+    Zones are filled in up to five classes of land value with about as many zones in each; permitted and existing
+    lines are dark blue, clandestine ones red and dashed, so that they differ without colour too. The same frames
+    always give the same text.
+
+    Parameters
+    ----------
+    segments : geopandas.GeoDataFrame
+        ``status`` and line geometry, in metres. May be empty: then the extent is that of the zones.
+    zones : geopandas.GeoDataFrame
+        ``land_value`` (decimal text or None) and polygon geometry in the same system; optional ``kind``: ``zone``,
+        ``gap`` (street area that took the nearest zone's value, drawn without an edge) or ``overlap`` (hatched).
+    width_mm, height_mm : float
+        Size on paper; ``INVOICE_MAP_MM`` and ``DECREE_MAP_MM`` fit their documents.
+
+    Returns
+    -------
+    NetworkMap
+
+    Raises
+    ------
+    TemplateError
+        If the two frames are in different systems or degrees, or there is nothing to draw.
+    """
+    _check_frames(segments, zones)
+    segments = segments[~(segments.geometry.isna() | segments.geometry.is_empty)]
+    zones = zones[~(zones.geometry.isna() | zones.geometry.is_empty)]
+    frame = _frame_around(segments if len(segments) else zones, width_mm, height_mm - BAND_MM)
+    zones = zones[zones.geometry.intersects(shapely.box(*frame.box))]
+
+    fills, legend = _zone_layers(zones, frame)
+    clandestine = segments["status"].to_numpy() == "clandestine"
+    shapes = segments.geometry.to_numpy()
+    lines = {"regular": _line_path(shapes[~clandestine], frame), "clandestine": _line_path(shapes[clandestine], frame)}
+    if lines["regular"]:
+        legend.append((PERMITTED, "Rede permitida ou existente", "line"))
+    if lines["clandestine"]:
+        legend.append((CLANDESTINE, "Rede clandestina (art. 10)", "dashed"))
+
+    bar_m = _scale_bar_m(frame)
+    denominator = round(frame.metres_per_mm * 1000)
+    svg = fill(
+        "mapa.svg.j2",
+        "svg",
+        width=_mm(width_mm),
+        height=_mm(height_mm),
+        inner={"width": _mm(width_mm - 0.2), "height": _mm(height_mm - 0.2), "map": _mm(frame.height_mm)},
+        north_x=_mm(width_mm - 14),
+        edge_width="0.06" if len(zones) > MANY_ZONES else "0.14",
+        fills=fills,
+        lines=lines,
+        colours={"edge": ZONE_EDGE, "permitted": PERMITTED, "clandestine": CLANDESTINE, "overlap": OVERLAP},
+        bar=_bar(bar_m, frame),
+    )
+    crs = segments.crs or zones.crs
+    system = f" – {crs.name.replace('UTM zone', 'UTM, fuso')} (EPSG:{crs.to_epsg()})" if crs is not None and crs.to_epsg() else ""
+    return NetworkMap(
+        svg=svg,
+        legend=tuple(legend),
+        scale_text=f"Escala 1:{number(denominator)} em folha A4{system}",
+        alt=_alt(segments, int(clandestine.sum()), len(zones), denominator, frame),
+        width_mm=float(width_mm),
+        height_mm=float(height_mm),
+    )
+
+
+def _check_frames(segments: gpd.GeoDataFrame, zones: gpd.GeoDataFrame) -> None:
+    for frame, what in ((segments, "network"), (zones, "zones")):
+        if frame.crs is not None and frame.crs.is_geographic:
+            raise TemplateError(
+                f"The {what} of the map are in degrees ({frame.crs.to_string()}): a scale can't be drawn in degrees. "
+                "Reproject to the workspace's system first."
+            )
+    if segments.crs is not None and zones.crs is not None and segments.crs != zones.crs:
+        raise TemplateError(
+            f"The network is in {segments.crs.to_string()} and the zones in {zones.crs.to_string()}: the map would "
+            "show one beside the other. Reproject both to the workspace's system first."
+        )
+    if all(frame.geometry.isna().all() or frame.geometry.is_empty.all() for frame in (segments, zones)):
+        raise TemplateError("The map has neither network nor zones to draw: give at least one of them a geometry.")
+
+
+def _frame_around(shown: gpd.GeoDataFrame, width_mm: float, height_mm: float) -> _Frame:
+    """Centre what is shown, with a margin, at the largest round scale at which it fits."""
+    minx, miny, maxx, maxy = shown.total_bounds
+    across, up = max(maxx - minx, SMALLEST_EXTENT_M), max(maxy - miny, SMALLEST_EXTENT_M)
+    needed = max(across / (width_mm - 2 * MARGIN_MM), up / (height_mm - 2 * MARGIN_MM))
+    power = 10.0 ** np.floor(np.log10(needed))
+    per_mm = float(next(step * power for step in ROUND_STEPS if step * power >= needed))
+    left, top = (minx + maxx - width_mm * per_mm) / 2, (miny + maxy + height_mm * per_mm) / 2
+    return _Frame(float(left), float(top), per_mm, width_mm, height_mm)
+
+
+def _zone_layers(
+    zones: gpd.GeoDataFrame, frame: _Frame
+) -> tuple[list[dict[str, str]], list[tuple[str, str, str]]]:
+    """Paths by class and kind, and the legend's entries for the classes that are drawn."""
+    kinds = zones["kind"].to_numpy() if "kind" in zones.columns else np.full(len(zones), "zone", dtype=object)
+    values = [_value(text) for text in zones["land_value"].to_numpy()]
+    paper = frame.on_paper(zones.geometry.to_numpy())
+    classes = _classes([v for v, kind in zip(values, kinds, strict=True) if v is not None and kind != "overlap"])
+
+    fills: list[dict[str, str]] = []
+    legend: list[tuple[str, str, str]] = []
+    for (low, high), colour in zip(classes, _spread_colours(len(classes)), strict=True):
+        member = np.array([v is not None and low <= v <= high for v in values], dtype=bool)
+        for kind in ("gap", "zone"):
+            path = _polygon_path(paper[member & _is_kind(kinds, kind)])
+            if path:
+                fills.append({"path": path, "colour": colour, "kind": kind})
+        legend.append((colour, _class_label(low, high), "fill"))
+    if any(fill["kind"] == "gap" for fill in fills):
+        legend.append((GAP_SAMPLE, "Tom claro: via, pelo valor da zona mais próxima", "fill"))
+    unvalued = np.array([v is None for v in values], dtype=bool) & ~_is_kind(kinds, "overlap")
+    if path := _polygon_path(paper[unvalued]):
+        fills.append({"path": path, "colour": NO_VALUE_COLOUR, "kind": "zone"})
+        legend.append((NO_VALUE_COLOUR, "Sem valor no mapa", "fill"))
+    if path := _polygon_path(paper[_is_kind(kinds, "overlap")]):
+        fills.append({"path": path, "colour": OVERLAP, "kind": "overlap"})
+        legend.append((OVERLAP, "Sobreposição de zonas", "hatch"))
+    return fills, legend
+
+
+def _value(text: object) -> Decimal | None:
+    """Land value of a zone; None where the map gives none (null, or the NaN that a frame makes of it)."""
+    value = Decimal(text) if isinstance(text, str | Decimal) and text else None
+    return value if value is not None and value.is_finite() else None
+
+
+def _is_kind(kinds: np.ndarray, kind: str) -> np.ndarray:
+    if kind == "zone":
+        return np.array([k not in ("gap", "overlap") for k in kinds], dtype=bool)
+    return np.array([k == kind for k in kinds], dtype=bool)
+
+
+def _classes(values: list[Decimal]) -> list[tuple[Decimal, Decimal]]:
+    """At most five ranges of value, with about as many zones in each; equal values never part.
+
+    Examples
+    --------
+    >>> _classes([Decimal(v) for v in (1, 2, 3, 4, 5, 6, 6, 6, 6, 6)])[-1]
+    (Decimal('5'), Decimal('6'))
+    >>> _classes([])
+    []
+    """
+    ordered = sorted(values)
+    distinct = sorted(set(values))
+    if len(distinct) <= len(CLASS_COLOURS):
+        return [(v, v) for v in distinct]
+    edges = sorted({ordered[ceil(len(ordered) * k / 5) - 1] for k in range(1, 6)})
+    lows = [distinct[0], *(distinct[distinct.index(edge) + 1] for edge in edges[:-1])]
+    return list(zip(lows, edges, strict=True))
+
+
+def _spread_colours(count: int) -> list[str]:
+    """As many colours as there are classes, from the light end to the dark one."""
+    last = len(CLASS_COLOURS) - 1
+    return [CLASS_COLOURS[round(i * last / max(count - 1, 1))] for i in range(count)]
+
+
+def _class_label(low: Decimal, high: Decimal) -> str:
+    if low == high:
+        return f"{reais(low)} por m²"
+    return f"{reais(low)} a {reais(high)} por m²"
+
+
+def _polygon_path(polygons: np.ndarray) -> str:
+    """One path of all rings, each polygon wound the same way, so that overlapping ones don't cancel (nonzero)."""
+    parts = shapely.get_parts(polygons)
+    parts = parts[(shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & (shapely.area(parts) > 0.01)]
+    rings = shapely.get_rings(shapely.orient_polygons(parts))
+    return "".join(_path(shapely.get_coordinates(ring)[:-1], closed=True) for ring in rings)
+
+
+def _line_path(lines: np.ndarray, frame: _Frame) -> str:
+    """One path of all lines; stretches that meet end to end are joined, so that dashes run through."""
+    parts = shapely.get_parts(lines)
+    if not len(parts):
+        return ""
+    joined = shapely.line_merge(shapely.multilinestrings(shapely.force_2d(parts)))
+    paper = shapely.get_parts(frame.on_paper(shapely.get_parts([joined])))
+    return "".join(_path(shapely.get_coordinates(line)) for line in paper)
+
+
+def _path(coordinates: np.ndarray, closed: bool = False) -> str:
+    """Relative moves in hundredths of a millimetre, so that rounding never adds up along a line."""
+    if len(coordinates) < 2:
+        return ""
+    hundredths = np.floor(coordinates * 100 + 0.5).astype(np.int64)
+    steps = np.diff(hundredths, axis=0)
+    steps = steps[(steps != 0).any(axis=1)]
+    if not len(steps) and closed:
+        return ""
+    if not len(steps):
+        steps = np.array([[1, 0]])
+    start = f"M{_hundredths(hundredths[0, 0])} {_hundredths(hundredths[0, 1])}l"
+    moves = " ".join(f"{_hundredths(dx)} {_hundredths(dy)}" for dx, dy in steps)
+    return start + moves + ("z" if closed else "")
+
+
+def _hundredths(count: int) -> str:
+    """Write hundredths of a millimetre as millimetres, with no needless digit.
+
+    Examples
+    --------
+    >>> _hundredths(150), _hundredths(-5), _hundredths(0)
+    ('1.5', '-0.05', '0')
+    """
+    sign, count = ("-" if count < 0 else ""), abs(int(count))
+    return f"{sign}{count // 100}.{count % 100:02d}".rstrip("0").rstrip(".")
+
+
+def _mm(length: float) -> str:
+    return _hundredths(round(length * 100))
+
+
+def _scale_bar_m(frame: _Frame) -> int:
+    """Longest bar of 1, 2 or 5 times a power of ten that takes at most a quarter of the width."""
+    room = frame.width_mm * frame.metres_per_mm / 4
+    power = 10 ** int(np.floor(np.log10(room)))
+    return max(1, *(step * power for step in (1, 2, 5) if step * power <= room))
+
+
+def _bar(bar_m: int, frame: _Frame) -> dict[str, str]:
+    length = bar_m / frame.metres_per_mm
+    whole_km = bar_m >= 1000 and bar_m % 1000 == 0
+    return {
+        "length": _mm(length),
+        "half": _mm(length / 2),
+        "label": f"{number(bar_m // 1000)} km" if whole_km else f"{number(bar_m)} m",
+        "middle": f"{number(Decimal(bar_m) / 2)}" if not whole_km else f"{number(Decimal(bar_m) / 2000)}",
+    }
+
+
+def _alt(segments: gpd.GeoDataFrame, clandestine: int, zones: int, denominator: int, frame: _Frame) -> str:
+    """Describe the drawing to somebody who can't see it."""
+    minx, miny, maxx, maxy = frame.box
+    across, up = (number(round(side)) for side in (maxx - minx, maxy - miny))
+    regular = len(segments) - clandestine
+    network = [
+        f"{number(count)} {'trecho' if count == 1 else 'trechos'} {what}"
+        for count, what in ((regular, "de rede permitida ou existente em azul"),
+                            (clandestine, "de rede clandestina em vermelho tracejado"))
+        if count
+    ]
+    return (
+        f"Mapa com o norte para cima, na escala 1:{number(denominator)}, de uma área de {across} por {up} metros: "
+        f"{' e '.join(network) or 'nenhum trecho de rede'}, sobre {number(zones)} "
+        f"{'polígono' if zones == 1 else 'polígonos'} do Mapa de Valores, mais escuros quanto maior o valor do terreno."
+    )

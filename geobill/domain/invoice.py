@@ -1,0 +1,206 @@
+"""The month's result and what is issued from it: lines, held and exempt metres, invoices, drafts of decrees."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from geobill.domain.dates import BillingMonth
+from geobill.domain.network import Authority, Operator
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a bill: the exact product of its printed factors, rounded once to the cent.
+
+    Network (Lei 3.057/2001, art. 7): ``length_m × billed_width_m × land_value × location_index ×
+    depreciation_index × reducer × multiplier × days / month_days``. Equipment (art. 7 § 2): ``volume_m3 ×
+    price_per_m3 × multiplier × days / month_days``. Factors that don't apply are None. ``land_value`` is in reais a
+    square metre, ``amount`` in reais.
+    """
+
+    kind: str
+    service: str | None
+    permit: str | None
+    zone: str | None
+    land_value: Decimal | None
+    length_m: Decimal | None
+    billed_width_m: Decimal | None
+    volume_m3: Decimal | None
+    price_per_m3: Decimal | None
+    location_index: Decimal | None
+    depreciation_index: Decimal | None
+    reducer: Decimal | None
+    multiplier: Decimal
+    days: int
+    month_days: int
+    amount: Decimal
+    articles: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AmountIf:
+    """What held metres would cost if the silence were filled in one named way (``what``); charged to nobody."""
+
+    what: str
+    amount: Decimal
+
+
+@dataclass(frozen=True)
+class Held:
+    """Metres that the law, or the map, gives no price for; they wait for a decision (art. 15).
+
+    ``code`` is ``above_100_km``, ``overlap`` or ``no_zone``; ``segment`` is None where a whole operator is held.
+    """
+
+    operator: str
+    segment: str | None
+    code: str
+    reason: str
+    article: str
+    length_m: Decimal
+    amount_if: AmountIf | None = None
+
+
+@dataclass(frozen=True)
+class Exempt:
+    """An operator whom the law doesn't reach (art. 13), with its metres."""
+
+    operator: str
+    reason: str
+    article: str
+    length_m: Decimal
+
+
+@dataclass(frozen=True)
+class Books:
+    """Conservation: ``stored = priced + held + exempt + suspended``; ``not_due`` stands beside it."""
+
+    stored: Decimal
+    priced: Decimal
+    held: Decimal
+    exempt: Decimal
+    suspended: Decimal
+    not_due: Decimal
+
+    def close(self) -> bool:
+        """Whether the sum holds exactly."""
+        return self.stored == self.priced + self.held + self.exempt + self.suspended
+
+
+@dataclass(frozen=True)
+class WholeMonth:
+    """The price of a whole month on one day, without what is doubled: what a decree grants and a deposit is taken of.
+
+    Rows in force on ``on``, clandestine ones left out. ``total`` is None where the reducer is held.
+    """
+
+    on: date
+    network_length_m: Decimal
+    reducer: Decimal | None
+    lines: tuple[Line, ...]
+    held_m: Decimal
+    total: Decimal | None
+
+
+@dataclass(frozen=True)
+class OperatorBill:
+    """One operator's month: lines and their sum, R and the metres that set it (None and held above 100 km)."""
+
+    operator: Operator
+    lines: tuple[Line, ...]
+    total: Decimal
+    reducer: Decimal | None
+    network_length_m: Decimal
+    held: tuple[Held, ...]
+    metres: Books
+    features: Books
+    whole_month: WholeMonth
+
+
+@dataclass(frozen=True)
+class PolicyUse:
+    """A policy key as it was in force, and the gap of the law that it fills; ``decision`` names its decision."""
+
+    key: str
+    value: str
+    default: str
+    decision: str | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A mayor's decision on what the law leaves open (art. 15)."""
+
+    id: str
+    number: str
+    date: date
+    signatory: str
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a bill was computed from, by name and by SHA-256: statute, policy, decisions, map edition, geometry."""
+
+    statute: str
+    statute_title: str
+    edition: str | None
+    edition_in_force_from: date | None
+    policy: tuple[PolicyUse, ...]
+    decisions: tuple[Decision, ...]
+    digests: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Bill:
+    """A priced month: every operator, what is held and exempt, and the sums that close."""
+
+    month: BillingMonth
+    basis: Basis
+    operators: tuple[OperatorBill, ...]
+    held: tuple[Held, ...]
+    exempt: tuple[Exempt, ...]
+    features: Books
+    metres: Books
+
+
+@dataclass(frozen=True)
+class Invoice:
+    """An issued demand; it never changes. ``digest`` is the SHA-256 of its canonical record without the digest."""
+
+    number: str
+    month: BillingMonth
+    issued_on: date
+    due_on: date
+    authority: Authority
+    operator: Operator
+    basis: Basis
+    lines: tuple[Line, ...]
+    total: Decimal
+    reducer: Decimal | None
+    network_length_m: Decimal
+    held: tuple[Held, ...]
+    yearly: Decimal | None
+    yearly_monthly: Decimal | None
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class DecreeDraft:
+    """A draft of a permit decree (minuta): number, date and signatures stay blank, they are the city hall's.
+
+    ``price`` is the whole month's price on the day of reference, ``deposit`` three times it (art. 3 § 2);
+    None where the reducer is held.
+    """
+
+    authority: Authority
+    operator: Operator
+    basis: Basis
+    price: WholeMonth
+    deposit_months: int
+    deposit: Decimal | None
+    due_day: int
+    due_month: str
+    digest: str = ""

@@ -1,0 +1,41 @@
+"""Who owns what in the street."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["permitted", "existing", "clandestine"]
+STATUSES: tuple[str, ...] = ("permitted", "existing", "clandestine")
+KINDS: tuple[str, ...] = ("private", "public", "municipal")
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Who owns the equipment and pays for it.
+
+    ``kind`` is ``municipal`` only for a public-law entity of this very municipality (Lei 3.057/2001, art. 13);
+    a company that the city owns is ``private``.
+    """
+
+    id: str
+    name: str
+    kind: str = "private"
+    cnpj: str = ""
+    service: str = ""
+    address: str = ""
+    email: str = ""
+    representative: str = ""
+
+
+@dataclass(frozen=True)
+class Authority:
+    """The city hall that issues: how it signs, and where it is."""
+
+    municipality: str
+    state: str
+    name: str
+    cnpj: str = ""
+    address: str = ""
+    secretariat: str = ""
+    legal_office: str = ""
+    mayor: str = ""
+    payment_instructions: str = ""

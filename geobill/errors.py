@@ -1,0 +1,34 @@
+"""Every way in which geobill says no, on one page.
+
+A message says what is wrong, why it matters and what to do, with both figures where there are two. It is part of
+the product: it reaches an analyst or a clerk as it stands. Only the command line (and later the web page's edge)
+catches these; anything else that is raised is a fault of the program.
+"""
+
+
+class GeobillError(Exception):
+    """A refusal that a user can act on; the command ends with exit code 1 and nothing is changed."""
+
+
+class InputError(GeobillError):
+    """A file, an option or a value from outside can't be used as it is."""
+
+
+class LawError(GeobillError):
+    """A statute is asked for something that it doesn't give: a date before it existed, a width of zero."""
+
+
+class PolicyError(GeobillError):
+    """A policy key or value that doesn't exist or isn't built yet."""
+
+
+class StoreError(GeobillError):
+    """The workspace can't be opened, read or written."""
+
+
+class BooksDontCloseError(GeobillError):
+    """A conservation sum is off: the run stops and says where (design, promise 1)."""
+
+
+class TemplateError(GeobillError):
+    """A document can't be rendered from its template and its figures."""

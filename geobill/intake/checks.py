@@ -1,0 +1,175 @@
+"""Checks of single rows, in the order in which their reasons count; each is a small function on all rows at once."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import shapely
+
+from geobill.domain.network import STATUSES
+from geobill.errors import InputError
+from geobill.frames import whole_units
+from geobill.intake.columns import nearest
+from geobill.intake.crs import inside
+from geobill.intake.rows import Rows
+
+Check = Callable[[Rows], None]
+
+_PORTUGUESE = {
+    "permitido": "permitted", "permitida": "permitted", "existente": "existing",
+    "clandestino": "clandestine", "clandestina": "clandestine",
+}  # fmt: skip
+
+
+def run_checks(rows: Rows, checks: Sequence[Check]) -> None:
+    """Run checks in their order; a row keeps the first reason that it is given."""
+    for check in checks:
+        check(rows)
+
+
+def check_has_geometry(rows: Rows) -> None:
+    """Set aside ``no_geometry``: null, empty, or unreadable in the file."""
+    unreadable = {r for f in rows.layer.findings if f.code == "geometry_unreadable" for r in f.rows}
+    geometry = rows.geometry
+    missing = shapely.is_missing(geometry) | shapely.is_empty(geometry)
+    rows.set_aside(
+        missing,
+        "no_geometry",
+        lambda r: (
+            "its geometry can't be read" if r + 1 in unreadable else "it has no geometry, so no length and no place"
+        ),
+    )
+
+
+def check_type(*allowed: str) -> Check:
+    """Make the check for ``wrong_geometry_type``: anything but the types that are allowed."""
+    wanted = [shapely.GeometryType[a.upper()].value for a in allowed]
+
+    def check(rows: Rows) -> None:
+        kinds = shapely.get_type_id(rows.geometry)
+        rows.set_aside(
+            ~np.isin(kinds, wanted),
+            "wrong_geometry_type",
+            lambda r: f"it is a {rows.geometry[r].geom_type}, where {' or '.join(allowed)} is wanted",
+        )
+
+    return check
+
+
+def check_finite(rows: Rows) -> None:
+    """Set aside ``invalid_geometry``: a coordinate in the file that is not a number, or infinite."""
+    drawn = rows.layer.frame.geometry.to_numpy()
+    xy, row = shapely.get_coordinates(drawn, return_index=True)
+    bad = np.zeros(len(rows), dtype=bool)
+    bad[row[~np.isfinite(xy).all(axis=1)]] = True
+    rows.set_aside(bad, "invalid_geometry", "a coordinate is not a finite number")
+
+
+def check_carried(rows: Rows) -> None:
+    """Set aside ``invalid_geometry``: coordinates that have no place in the workspace's system."""
+    bounds = rows.frame.geometry.bounds.to_numpy()
+    rows.set_aside(
+        ~np.isfinite(bounds).all(axis=1), "invalid_geometry", f"its coordinates have no place in {rows.use.target}"
+    )
+
+
+def check_length(rows: Rows) -> None:
+    """Set aside ``zero_length``: a length that rounds to nothing."""
+    precision = rows.options.length_precision_m
+    with np.errstate(invalid="ignore"):
+        lengths = shapely.length(rows.geometry)
+    finite = np.isfinite(lengths)
+    nothing = finite & (whole_units(np.where(finite, lengths, 1.0), precision) == 0)
+    rows.set_aside(nothing, "zero_length", lambda r: f"its length, {lengths[r]:.6f} m, rounds to 0 at {precision} m")
+
+
+def check_place(rows: Rows) -> None:
+    """Set aside ``outside_municipality``: wholly outside the municipality's box and its margin."""
+    m = rows.municipality
+    rows.set_aside(
+        ~inside(rows.frame, m),
+        "outside_municipality",
+        f"it lies wholly outside {m.name} and {m.margin_m:g} m around it",
+    )
+
+
+def check_operator(rows: Rows) -> None:
+    """Set aside ``unknown_operator``: nobody named, or nobody whom the workspace knows."""
+    if "operator" not in rows.columns:
+        return
+    known, named = set(rows.operators), rows.values["operator"]
+    rows.set_aside(
+        np.array([n not in known for n in named], dtype=bool),
+        "unknown_operator",
+        lambda r: (
+            f"{rows.columns['operator']} names no operator"
+            if named[r] is None
+            else f"the workspace has no operator {named[r]!r}.{nearest(named[r], known)}"
+        ),
+    )
+
+
+def check_numbers(*keys: str) -> Check:
+    """Make the check for ``number_unreadable`` under some keys."""
+
+    def check(rows: Rows) -> None:
+        where, reason = rows.fault_mask(*keys)
+        rows.set_aside(where, "number_unreadable", reason)
+
+    return check
+
+
+def check_positive(key: str, noun: str, missing: str, not_positive: str, unit: str) -> Check:
+    """Make the check for a figure that must be there and more than 0, such as ``width_missing``."""
+
+    def check(rows: Rows) -> None:
+        values = rows.values[key]
+        rows.set_aside(np.array([v is None for v in values], dtype=bool), missing, f"it has no {noun}")
+        low = np.array([v is not None and v <= 0 for v in values], dtype=bool)
+        rows.set_aside(low, not_positive, lambda r: f"its {noun} is {values[r]} {unit}: it must be more than 0")
+
+    return check
+
+
+def check_dates(rows: Rows) -> None:
+    """Set aside ``date_unreadable``: no date, or a removal before the installation."""
+    where, reason = rows.fault_mask("installed_on", "removed_on")
+    rows.set_aside(where, "date_unreadable", reason)
+    start, end = rows.values["installed_on"], rows.values["removed_on"]
+    turned = np.array([s is not None and e is not None and e < s for s, e in zip(start, end, strict=True)], dtype=bool)
+    rows.set_aside(
+        turned, "date_unreadable", lambda r: f"it was removed on {end[r]}, before it was installed on {start[r]}"
+    )
+
+
+def check_repeated_ids(rows: Rows, key: str) -> None:
+    """Find ids that stand on more than one accepted row."""
+    if key not in rows.columns:
+        return
+    counts: dict[str, int] = {}
+    for i in rows.ids[rows.standing]:
+        counts[i] = counts.get(i, 0) + 1
+    repeated = np.array([counts.get(i, 0) > 1 for i in rows.ids], dtype=bool) & rows.standing
+    message = f"{{n}} rows share their {key} ({rows.columns[key]}) with another row: they are billed, but can't be told apart."
+    rows.note("duplicate_id", "warning", message, "Ask for ids that are unique.", repeated)
+
+
+def read_status(rows: Rows) -> np.ndarray:
+    """Status of every row, "existing" where nothing is said.
+
+    Raises
+    ------
+    InputError
+        If any row says something else: a status decides about doubling and is never guessed.
+    """
+    said = rows.values["status"]
+    meaning = {None: "existing", **_PORTUGUESE, **{s: s for s in STATUSES}}
+    folded = [None if s is None else s.casefold() for s in said]
+    strange = sorted({s for s, f in zip(said, folded, strict=True) if f not in meaning})
+    if strange:
+        shown = ", ".join(repr(s) for s in strange[:10]) + (" …" if len(strange) > 10 else "")
+        raise InputError(
+            f"{rows.layer.path.name} has {shown} in {rows.columns['status']} as a status. A status decides whether the price "
+            f"is doubled, so it is never guessed: it must be one of {', '.join(STATUSES)} (permitido, existente, "
+            "clandestino), or blank for existing. Correct the column, or leave the status unmapped."
+        )
+    return np.array([meaning[f] for f in folded], dtype=object)

@@ -1,0 +1,432 @@
+"""The priced coverage: a value map made planar, as a layer that a person looks at in QGIS.
+
+Three kinds of faces, none of which covers another: *zone*, what one value has to itself; *overlap*, ground that zones
+of different value claim, settled by policy or held; *gap*, ground that no zone covers but that lies within reach of
+one. Prices of gap metres are cut exactly elsewhere; the gap faces here are a drawing, true to 0.1 m.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+import geopandas as gpd
+import numpy as np
+import shapely
+from scipy.spatial import Delaunay, cKDTree
+
+from geobill.errors import PolicyError
+from geobill.frames import ZONES, check_columns
+from geobill.intake.zones import Overlaps, lowest, merge, settle_overlaps
+
+COVERAGE: tuple[str, ...] = ("zone", "land_value", "source_row", "kind", "status", "area_m2", "geometry")
+KINDS: tuple[str, ...] = ("zone", "overlap", "gap")
+
+REACH_ERROR_M = 0.01  # of the arcs of the gap's outline
+SAMPLING_ERROR_M = 0.3  # of the first draft of a border, which is then moved to where it should be
+SHORTEST_SPACING_M = 0.3
+SMOOTHING_M = 0.02
+CRACK_M = 0.1  # narrower places between two zones are given to either, undivided
+
+
+def draw_coverage(
+    zones: gpd.GeoDataFrame, on_overlap: Literal["hold", "lower", "higher"], max_gap_m: float
+) -> gpd.GeoDataFrame:
+    """Turn a value map into the priced coverage (contract, "Overlap" and "Gap").
+
+    Parameters
+    ----------
+    zones : GeoDataFrame
+        By ``frames.ZONES``: valid MultiPolygons in a projected system, metres.
+    on_overlap : {'hold', 'lower', 'higher'}
+        What becomes of ground wider than 0.03 m that zones of different value claim. Narrower is a border and goes to
+        the lower value; equal values go to the first row.
+    max_gap_m : float
+        How far from a zone uncovered ground still takes that zone's value, in metres; 0 draws no gap.
+
+    Returns
+    -------
+    GeoDataFrame
+        Columns of ``COVERAGE``, sorted by kind (zone, overlap, gap), then source row. ``land_value`` is decimal text;
+        held overlaps have none, nor a source row, and name all their zones, "A | B". Zones that overlap no other keep
+        every coordinate.
+
+    Raises
+    ------
+    PolicyError
+        For a value of ``on_overlap`` or ``max_gap_m`` that doesn't exist.
+    InputError
+        If a column of ``frames.ZONES`` is missing.
+    """
+    check_columns(zones, ZONES, "The value map")
+    if on_overlap not in ("hold", "lower", "higher"):
+        raise PolicyError(f"on_overlap can't be {on_overlap!r}: the allowed values are hold, lower, higher.")
+    if not (np.isfinite(max_gap_m) and max_gap_m >= 0):
+        raise PolicyError(f"max_gap_m can't be {max_gap_m}: it is a number of metres, 0 or more.")
+    zones = zones.sort_values("source_row", kind="stable").reset_index(drop=True)
+    shapes = np.asarray(zones.geometry.values, dtype=object)
+    ranks = _value_ranks(zones["land_value"])
+
+    own, disputed = settle_overlaps(shapes, ranks)
+    rows = [_row(zones, at, "zone", face) for at, face in enumerate(own) if face is not None]
+    faces, owners = [f for f in own if f is not None], [at for at, f in enumerate(own) if f is not None]
+    for claimants, face in sorted(disputed.items()):
+        low, high = lowest(claimants, ranks), _highest(claimants, ranks)
+        if on_overlap == "hold":
+            rows.append(_held_row(zones, claimants, face))
+        else:
+            rows.append(_row(zones, low if on_overlap == "lower" else high, "overlap", face))
+        faces.append(face)
+        owners.append(high if on_overlap == "higher" else low)
+    if max_gap_m > 0 and faces:
+        gaps = _draw_gaps(np.array(faces, dtype=object), np.array(owners), ranks, float(max_gap_m))
+        rows += [_row(zones, at, "gap", face) for at, face in sorted(gaps.items())]
+    return _frame(rows, zones.crs)
+
+
+def coverage_summary(coverage: gpd.GeoDataFrame, overlaps: Overlaps) -> dict[str, Any]:
+    """Figures of a priced coverage for the import report.
+
+    Parameters
+    ----------
+    coverage : GeoDataFrame
+        From `draw_coverage`.
+    overlaps : Overlaps
+        From `zones.overlap_report`, on the same zones.
+
+    Returns
+    -------
+    dict
+        ``zones`` (rows of the map that are seen in the coverage or the overlaps), ``area_m2`` by kind,
+        ``overlap_pairs`` and ``overlap_area_m2`` (pairs from 1 m²), ``held_m2``, ``gap_closed_m2``: square metres,
+        floats to the hundredth.
+    """
+    seen = {int(r) for r in coverage["source_row"] if r is not None and r == r}
+    seen.update(row for pair in overlaps.rows for row in pair[:2])
+    area = {kind: round(float(coverage.loc[coverage["kind"] == kind, "area_m2"].sum()), 2) for kind in KINDS}
+    return {
+        "zones": len(seen),
+        "area_m2": area,
+        "overlap_pairs": overlaps.pairs,
+        "overlap_area_m2": round(overlaps.area_m2, 2),
+        "held_m2": round(float(coverage.loc[coverage["status"] == "held", "area_m2"].sum()), 2),
+        "gap_closed_m2": area["gap"],
+    }
+
+
+# --- gaps -------------------------------------------------------------------------------------------------------
+
+
+class _Outline(NamedTuple):
+    """Edges of the covered ground: rows (x1, y1, x2, y2), the zone of each, and itself with its two neighbours."""
+
+    ends: np.ndarray
+    owner: np.ndarray
+    near: np.ndarray
+
+
+def _draw_gaps(
+    faces: np.ndarray, owners: np.ndarray, ranks: np.ndarray, reach_m: float
+) -> dict[int, shapely.MultiPolygon]:
+    """Ground within reach of the faces that none covers, by the zone that is nearest.
+
+    The borders in the gap are drawn from samples (`_bisectors`), noded with the outlines, and turned into faces; which
+    zone a face belongs to is then asked exactly, so that a line too many does no harm.
+    """
+    covered = shapely.union_all(faces)
+    segments = max(8, int(np.ceil(np.pi / 4 / np.arccos(max(1 - REACH_ERROR_M / reach_m, 0.9)))))
+    gap = shapely.difference(shapely.buffer(covered, reach_m, quad_segs=segments), covered)
+    outline = _outer_edges(covered, faces, owners)
+    samples, on = _sample(outline, faces, owners, covered, reach_m)
+    lines = _bisectors(outline, samples, on, reach_m)
+    linework = shapely.union_all(np.concatenate([lines, shapely.get_parts(shapely.boundary(gap))]))
+    drawn = shapely.get_parts(shapely.polygonize(shapely.get_parts(linework)))
+    points = shapely.point_on_surface(drawn)
+    shapely.prepare(gap)
+    inside = shapely.intersects(gap, points)
+    drawn, points = drawn[inside], points[inside]
+    label = _nearest_owner(points, faces, owners, ranks, samples, outline.owner[on])
+    groups: dict[int, list[shapely.Geometry]] = defaultdict(list)
+    for zone, face in zip(label.tolist(), drawn, strict=True):
+        groups[zone].append(face)
+    return {zone: merge(parts) for zone, parts in groups.items()}
+
+
+def _outer_edges(covered: shapely.Geometry, faces: np.ndarray, owners: np.ndarray) -> _Outline:
+    """Straight edges of the outline of all faces, and the zone that each belongs to."""
+    xy, ring = shapely.get_coordinates(shapely.get_rings(shapely.get_parts(covered)), return_index=True)
+    follows = (ring[1:] == ring[:-1]) & (np.hypot(*(xy[1:] - xy[:-1]).T) > 1e-6)
+    ends, ring = np.hstack([xy[:-1], xy[1:]])[follows], ring[1:][follows]
+    middle = shapely.points((ends[:, :2] + ends[:, 2:]) / 2)
+    edge_at, face_at = shapely.STRtree(faces).query_nearest(middle, all_matches=True)
+    owner = np.full(len(ends), -1)
+    owner[edge_at[::-1]] = owners[face_at[::-1]]
+    at = np.arange(len(ends))
+    first = np.searchsorted(ring, ring, side="left")
+    last = np.searchsorted(ring, ring, side="right") - 1
+    before, after = np.where(at == first, last, at - 1), np.where(at == last, first, at + 1)
+    near = [np.where(owner[n] == owner, n, at) for n in (before, after)]
+    inward = ends[:, 2:] - ends[:, :2]  # a corner where zones meet is neither's: each starts a centimetre beside it
+    inward *= np.minimum(0.01 / np.hypot(*inward.T), 0.25)[:, None]
+    ends[:, :2] += np.where((near[0] == at)[:, None], inward, 0)
+    ends[:, 2:] -= np.where((near[1] == at)[:, None], inward, 0)
+    return _Outline(ends, owner, np.column_stack([at, *near]))
+
+
+def _sample(
+    outline: _Outline, faces: np.ndarray, owners: np.ndarray, covered: shapely.Geometry, reach_m: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points along the outline, dense enough for ``SAMPLING_ERROR_M``, and the edge that each lies on.
+
+    A point of the gap at distance d from an outline with samples every s metres, corners among them, is at most
+    sqrt(d² + s²/4) from one. On the border to another zone at distance D of that outline, d is at least D/2; so that
+    the error stays within e, s may be 2 sqrt(e² + e D). Outline farther than twice the reach from any other zone
+    borders on none; the two sides of a crack between neighbours are left out.
+    """
+    tree, parts = shapely.STRtree(faces), shapely.STRtree(shapely.get_parts(covered))
+    found, found_on = [np.empty((0, 2))], [np.empty(0, dtype=int)]
+    todo, on = outline.ends, np.arange(len(outline.ends))
+    while len(todo):
+        half = np.hypot(todo[:, 2] - todo[:, 0], todo[:, 3] - todo[:, 1]) / 2
+        middle = (todo[:, :2] + todo[:, 2:]) / 2
+        other = np.where(half > max(reach_m / 4, 1), 0.0, np.inf)  # long ones are halved first, unasked
+        for radius in (0.8 * reach_m, 3 * reach_m + 1):
+            ask = np.flatnonzero(np.isinf(other))
+            other[ask] = _foreign_distance(middle[ask], outline.owner[on[ask]], tree, owners, radius)
+        split = half > np.maximum(other / 4, SHORTEST_SPACING_M)
+        done = ~split & (other - half <= 2 * reach_m)
+        done[done] = ~_in_crack(todo[done], other[done], parts)
+        spacing = 2 * np.sqrt(SAMPLING_ERROR_M**2 + SAMPLING_ERROR_M * np.clip(other[done] - half[done], 0, None))
+        steps = np.maximum(np.ceil(2 * half[done] / np.maximum(spacing, SHORTEST_SPACING_M)), 1).astype(int)
+        number = np.arange((steps + 1).sum()) - np.repeat(np.cumsum(steps + 1) - steps - 1, steps + 1)
+        along = (number / np.repeat(steps, steps + 1))[:, None]
+        piece = np.repeat(todo[done], steps + 1, axis=0)
+        found.append(piece[:, :2] * (1 - along) + piece[:, 2:] * along)
+        found_on.append(np.repeat(on[done], steps + 1))
+        todo, on, middle = todo[split], np.tile(on[split], 2), middle[split]
+        todo = np.vstack([np.hstack([todo[:, :2], middle]), np.hstack([middle, todo[:, 2:]])])
+    samples, keep = np.unique(np.vstack(found), axis=0, return_index=True)
+    return samples, np.concatenate(found_on)[keep]
+
+
+def _foreign_distance(
+    xy: np.ndarray, owner: np.ndarray, tree: shapely.STRtree, owners: np.ndarray, radius: float
+) -> np.ndarray:
+    """Distance from each point to the nearest face of another zone, in metres; infinite beyond the radius."""
+    distance = np.full(len(xy), np.inf)
+    points, boxes = shapely.points(xy), shapely.box(*(xy - radius).T, *(xy + radius).T)
+    at, face = tree.query(boxes)
+    foreign = owners[face] != owner[at]
+    at, face = at[foreign], face[foreign]
+    np.minimum.at(distance, at, shapely.distance(points[at], tree.geometries[face]))
+    return np.where(distance <= radius, distance, np.inf)
+
+
+def _in_crack(edges: np.ndarray, other: np.ndarray, parts: shapely.STRtree) -> np.ndarray:
+    """Which short pieces of outline, another zone being at distance ``other``, have covered ground on both sides."""
+    crack = other <= CRACK_M
+    piece = edges[crack]
+    along = piece[:, 2:] - piece[:, :2]
+    aside = np.column_stack([-along[:, 1], along[:, 0]]) / np.hypot(along[:, 0], along[:, 1])[:, None]
+    middle = (piece[:, :2] + piece[:, 2:]) / 2
+    both = np.ones(len(piece), dtype=bool)
+    for side in (1.2 * CRACK_M, -1.2 * CRACK_M):
+        hit, _ = parts.query(shapely.points(middle + side * aside), predicate="intersects")
+        both &= np.isin(np.arange(len(piece)), hit)
+    crack[crack] = both
+    return crack
+
+
+def _bisectors(outline: _Outline, samples: np.ndarray, on: np.ndarray, reach_m: float) -> np.ndarray:
+    """Lines between zones: edges of the samples' Voronoi diagram, moved onto the true border, merged and smoothed."""
+    if len(np.unique(outline.owner[on])) < 2:
+        return np.array([], dtype=object)
+    low, high = samples.min(axis=0), samples.max(axis=0)
+    origin, span = (low + high) / 2, float((high - low).max()) + 10 * reach_m
+    far = span * np.array([[-3, -3], [3, -3], [3, 3], [-3, 3]])  # so that all that matters is inside the hull
+    xy = np.vstack([samples - origin, far])
+    outline = _Outline(outline.ends - np.tile(origin, 2), outline.owner, outline.near)
+    owner = np.concatenate([outline.owner[on], [-1] * 4])
+    mesh = Delaunay(xy)
+    corners, neighbours = mesh.simplices, mesh.neighbors
+    centre = _circumcentres(xy[corners])
+    pairs = []  # of simplices, and of the samples that their common side joins
+    for corner in range(3):
+        beside = neighbours[:, corner]
+        a, b = corners[:, (corner + 1) % 3], corners[:, (corner + 2) % 3]
+        border = (beside > np.arange(len(beside))) & (owner[a] != owner[b]) & (owner[a] >= 0) & (owner[b] >= 0)
+        here = np.flatnonzero(border)
+        pairs.append(np.column_stack([here, beside[here], a[here], b[here]]))
+    start, end, a, b = np.concatenate(pairs).T
+    middle, across = (xy[a] + xy[b]) / 2, xy[b] - xy[a]
+    width = np.hypot(*across.T)
+    along = np.column_stack([-across[:, 1], across[:, 0]]) / width[:, None]
+    t = np.column_stack([((centre[p] - middle) * along).sum(axis=1) for p in (start, end)])
+    closest = np.clip(0, t.min(axis=1), t.max(axis=1))
+    used = np.hypot(closest, width / 2) <= reach_m + 1
+    start, end, a, b, t, middle, along = (v[used] for v in (start, end, a, b, t, middle, along))
+    limit = 2 * reach_m + 10  # ends far outside the reach, even at infinity, are cut off there
+    halfway = middle + along * np.clip(t, -limit, limit).mean(axis=1)[:, None]
+    halfway = _onto_border(halfway, on[a], on[b], on[a], outline)
+    moved = centre.copy()
+    corner = np.unique(np.concatenate([start, end]))
+    corner = corner[(np.abs(xy[corners[corner, 0]] - centre[corner]).max(axis=1) <= limit)]
+    moved[corner] = _onto_border(centre[corner], *_different(corners[corner], owner, on), outline)
+    node = np.column_stack([start, end])
+    cut = np.abs(t) > limit
+    node[cut] = len(centre) + np.arange(cut.sum())  # an end of its own
+    cut_t = np.clip(t, -limit, limit)[:, :, None]
+    spots = np.vstack([moved, (middle[:, None] + along[:, None] * cut_t)[cut], halfway])
+    chains = _chains(node, len(spots) - len(halfway))
+    at = np.concatenate(chains)
+    lines = shapely.linestrings(spots[at] + origin, indices=np.repeat(np.arange(len(chains)), [len(c) for c in chains]))
+    return shapely.simplify(lines, SMOOTHING_M, preserve_topology=False)
+
+
+def _chains(node: np.ndarray, first_halfway: int) -> list[list[int]]:
+    """Join edges (rows of two nodes) end to end into chains, as far as no third edge meets.
+
+    Each chain lists its nodes with the point halfway each edge, numbered from ``first_halfway``, in between.
+    """
+    edges_at: dict[int, list[int]] = defaultdict(list)
+    ends = node.tolist()
+    for edge, (a, b) in enumerate(ends):
+        edges_at[a].append(edge)
+        edges_at[b].append(edge)
+    free = [True] * len(ends)
+    chains = []
+    starts = [n for n, edges in edges_at.items() if len(edges) != 2] + list(edges_at)  # closed rings come last
+    for begin in starts:
+        for edge in edges_at[begin]:
+            if not free[edge]:
+                continue
+            chain, here, onward = [begin], begin, edge
+            while free[onward]:
+                free[onward] = False
+                a, b = ends[onward]
+                here = b if here == a else a
+                chain += [first_halfway + onward, here]
+                if len(edges_at[here]) == 2:
+                    onward = sum(edges_at[here]) - onward
+            chains.append(chain)
+    return chains
+
+
+def _different(
+    corners: np.ndarray, owner: np.ndarray, on: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges under the corners of triangles: two of different zones, and one of the third zone or the first again."""
+    on = np.concatenate([on, np.zeros(4, dtype=int)])  # the four far points have no edge; they are never reached
+    who = owner[corners]
+    i = np.zeros(len(corners), dtype=int)
+    j = np.where(who[:, 1] != who[:, 0], 1, 2)
+    third = (who[:, 0] != who[:, 1]) & (who[:, 1] != who[:, 2]) & (who[:, 0] != who[:, 2])
+    k = np.where(third, 2, 0)
+    row = np.arange(len(corners))
+    return on[corners[row, i]], on[corners[row, j]], on[corners[row, k]]
+
+
+def _onto_border(xy: np.ndarray, i: np.ndarray, j: np.ndarray, k: np.ndarray, outline: _Outline) -> np.ndarray:
+    """Move points to where they are equally far from edge i (or its neighbours), j and, where it differs from i, k.
+
+    Newton's steps on the differences of distances; a point whose difference doesn't shrink stays where it was.
+    """
+    best, left, here = xy.copy(), np.full(len(xy), np.inf), xy.copy()
+    busy = np.arange(len(xy))
+    for _ in range(4):
+        (di, ui), (dj, uj) = (_towards(here[busy], n[busy], outline) for n in (i, j))
+        f, a = di - dj, ui - uj
+        step = -a * (f / np.maximum((a**2).sum(axis=1), 0.05))[:, None]
+        off = np.abs(f)
+        three = np.flatnonzero(k[busy] != i[busy])
+        dk, uk = _towards(here[busy[three]], k[busy[three]], outline)
+        f, g, a, b = f[three], di[three] - dk, a[three], ui[three] - uk
+        off[three] = np.maximum(off[three], np.abs(g))
+        det = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+        both = np.column_stack([g * a[:, 1] - f * b[:, 1], f * b[:, 0] - g * a[:, 0]])
+        clear = np.abs(det) > 0.05
+        step[three[clear]] = both[clear] / det[clear, None]
+        better = (off < left[busy]) & (np.hypot(*(here[busy] - xy[busy]).T) <= 4 * SAMPLING_ERROR_M)
+        best[busy[better]], left[busy[better]] = here[busy[better]], off[better]
+        here[busy] += step
+        busy = busy[off > 0.005]
+    return best
+
+
+def _towards(xy: np.ndarray, edge: np.ndarray, outline: _Outline) -> tuple[np.ndarray, np.ndarray]:
+    """Distance of each point from an edge or its two neighbours, and the unit vector that leads away from there."""
+    distance, away = np.full(len(xy), np.inf), np.zeros_like(xy)
+    for n in outline.near[edge].T:
+        start, along = outline.ends[n, :2], outline.ends[n, 2:] - outline.ends[n, :2]
+        t = np.clip(((xy - start) * along).sum(axis=1) / (along**2).sum(axis=1), 0, 1)
+        vector = xy - start - t[:, None] * along
+        d = np.hypot(*vector.T)
+        nearer = d < distance
+        distance[nearer], away[nearer] = d[nearer], vector[nearer] / np.maximum(d[nearer], 1e-9)[:, None]
+    return distance, away
+
+
+def _circumcentres(triangles: np.ndarray) -> np.ndarray:
+    """Centre of the circle through each triangle's corners; flat triangles give far points, never NaN."""
+    a = triangles[:, 0]
+    b, c = triangles[:, 1] - a, triangles[:, 2] - a
+    twice = 2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])
+    twice = np.where(np.abs(twice) < 1e-12, 1e-12, twice)
+    bb, cc = (b**2).sum(axis=1), (c**2).sum(axis=1)
+    x = (c[:, 1] * bb - b[:, 1] * cc) / twice
+    y = (b[:, 0] * cc - c[:, 0] * bb) / twice
+    return a + np.column_stack([x, y])
+
+
+def _nearest_owner(
+    points: np.ndarray,
+    faces: np.ndarray,
+    owners: np.ndarray,
+    ranks: np.ndarray,
+    samples: np.ndarray,
+    sample_owner: np.ndarray,
+) -> np.ndarray:
+    """Zone nearest to each point; where several are equally near, that of the nearest sample, else the lowest value."""
+    point_at, face_at = shapely.STRtree(faces).query_nearest(points, all_matches=True)
+    near: list[set[int]] = [set() for _ in points]
+    for point, zone in zip(point_at.tolist(), owners[face_at].tolist(), strict=True):
+        near[point].add(zone)
+    label = np.array([lowest(z, ranks) for z in near], dtype=int)
+    tied = np.flatnonzero([len(z) > 1 for z in near])
+    if len(tied) and len(samples):
+        _, at = cKDTree(samples).query(shapely.get_coordinates(points[tied]))
+        for point, zone in zip(tied.tolist(), sample_owner[at].tolist(), strict=True):
+            label[point] = zone if zone in near[point] else label[point]
+    return label
+
+
+# --- small things -----------------------------------------------------------------------------------------------
+
+
+def _value_ranks(values: Iterable[str]) -> np.ndarray:
+    """Place of each land value among the distinct ones, compared as decimals: equal values have equal ranks."""
+    exact = [Decimal(v) for v in values]
+    place = {v: i for i, v in enumerate(sorted(set(exact)))}
+    return np.array([place[v] for v in exact], dtype=int)
+
+
+def _highest(zones: Iterable[int], ranks: np.ndarray) -> int:
+    return min(zones, key=lambda z: (-ranks[z], z))
+
+
+def _row(zones: gpd.GeoDataFrame, at: int, kind: str, face: shapely.Geometry) -> tuple[Any, ...]:
+    name, value, row = zones["zone"].iloc[at], zones["land_value"].iloc[at], int(zones["source_row"].iloc[at])
+    return (name, value, row, kind, "priced", at, face)
+
+
+def _held_row(zones: gpd.GeoDataFrame, claimants: tuple[int, ...], face: shapely.Geometry) -> tuple[Any, ...]:
+    names = " | ".join(str(zones["zone"].iloc[at]) for at in claimants)
+    return (names, None, None, "overlap", "held", claimants[0], face)
+
+
+def _frame(rows: list[tuple[Any, ...]], crs: Any) -> gpd.GeoDataFrame:
+    rows = sorted(rows, key=lambda r: (KINDS.index(r[3]), r[5]))
+    shapes = [r[6] for r in rows]
+    columns: dict[str, Any] = {name: np.array([r[i] for r in rows], dtype=object) for i, name in enumerate(COVERAGE[:5])}
+    columns["area_m2"] = shapely.area(np.array(shapes, dtype=object)) if rows else np.array([], dtype=float)
+    return gpd.GeoDataFrame(columns, geometry=gpd.GeoSeries(shapes, crs=crs), columns=list(COVERAGE))

@@ -1,0 +1,190 @@
+"""Policy: how the workspace fills what the law leaves open. Every key names its gap and is printed on every memo."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal, InvalidOperation
+
+from geobill.domain.invoice import Decision
+from geobill.domain.money import plain
+from geobill.errors import PolicyError
+
+
+@dataclass(frozen=True)
+class PolicyKey:
+    """A key, the values that geobill can obey, the values planned but not built, the default and the gap it fills."""
+
+    key: str
+    values: tuple[str, ...]
+    default: str
+    gap: str
+    not_built: tuple[str, ...] = ()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the value is a number of metres."""
+        return self.key.endswith("_m")
+
+
+KEYS: tuple[PolicyKey, ...] = (
+    PolicyKey("reducer_scope", ("operator",), "operator", "whose extension sets R (art. 7)", ("permit",)),
+    PolicyKey(
+        "reducer_method", ("whole",), "whole", "R on the whole extension or bracket by bracket (art. 7)", ("graduated",)
+    ),
+    PolicyKey("above_100_km", ("hold", "the id of a decision"), "hold", "art. 7 ends at 100 km"),
+    PolicyKey(
+        "clandestine_counts_in_reducer",
+        ("true", "false"),
+        "false",
+        "may clandestine metres earn a lower R (arts. 7, 10)",
+    ),
+    PolicyKey("proration", ("daily", "full_month"), "daily", "first and last month (art. 8)"),
+    PolicyKey("on_border", ("lower", "higher", "mean"), "lower", "a stretch along the border of zones (art. 7, T)"),
+    PolicyKey("on_overlap", ("hold", "lower", "higher"), "hold", "the map gives two values for one place (art. 7, T)"),
+    PolicyKey("max_gap_m", ("metres, 0 to 500",), "20", "streets that the map leaves uncovered (art. 7, T)"),
+    PolicyKey("due_month", ("same", "following"), "following", "the 15th of which month (art. 8)"),
+    PolicyKey(
+        "length_precision_m", ("metres, 0.001 to 1",), "0.01", "measured lengths are rounded once, here (art. 7, a)"
+    ),
+    PolicyKey("rounding", ("half_up", "half_even"), "half_up", "each line, once, to the cent (art. 7)"),
+    PolicyKey(
+        "due_day_rule", ("next_business_day", "same_day"), "next_business_day", "a 15th without banking (art. 8)"
+    ),
+    PolicyKey(
+        "duplicate_stretch", ("set_aside", "bill"), "set_aside", "the same stretch twice in one delivery (art. 7, a)"
+    ),
+)
+NOT_BUILT: tuple[str, ...] = ("doublings_cumulate", "same_strip", "limitation_years", "length_source")
+_BY_KEY = {k.key: k for k in KEYS}
+_LIMITS = {"max_gap_m": (Decimal(0), Decimal(500)), "length_precision_m": (Decimal("0.001"), Decimal(1))}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The policy in force, typed. ``above_100_km`` is ``hold`` or the id of a recorded decision."""
+
+    reducer_scope: str
+    reducer_method: str
+    above_100_km: str
+    clandestine_counts_in_reducer: bool
+    proration: str
+    on_border: str
+    on_overlap: str
+    max_gap_m: Decimal
+    due_month: str
+    length_precision_m: Decimal
+    rounding: str
+    due_day_rule: str
+    duplicate_stretch: str
+
+    def as_text(self) -> dict[str, str]:
+        """Every key with its value as a user writes it, in the order of ``KEYS``."""
+        return {f.name: _as_text(getattr(self, f.name)) for f in fields(self)}
+
+
+def _as_text(value: str | bool | Decimal) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return plain(value) if isinstance(value, Decimal) else value
+
+
+def check_policy_value(key: str, value: str) -> str:
+    """Return the value as it is stored, or refuse the key or the value by name, listing what is allowed.
+
+    Raises
+    ------
+    PolicyError
+        For a key or value that doesn't exist, or that isn't built yet (never silently ignored).
+    """
+    known = _BY_KEY.get(key)
+    if known is None:
+        if key in NOT_BUILT:
+            raise PolicyError(
+                f"The policy key {key!r} isn't built yet: setting it would change nothing, so it is refused. "
+                f"Keys that work: {', '.join(_BY_KEY)}."
+            )
+        near = difflib.get_close_matches(key, _BY_KEY, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise PolicyError(f"There is no policy key {key!r}.{hint} Keys: {', '.join(_BY_KEY)}.")
+    text = value.strip()
+    if known.is_number:
+        return plain(_number(known, text))
+    if key == "above_100_km":
+        if not text:
+            raise PolicyError("above_100_km takes 'hold' or the id of a recorded decision (geobill decision add).")
+        return text
+    if text in known.values:
+        return text
+    if text in known.not_built:
+        raise PolicyError(f"{key} = {text!r} isn't built yet. Allowed now: {', '.join(known.values)}.")
+    raise PolicyError(f"{key} can't be {text!r}. Allowed: {', '.join(known.values)}.")
+
+
+def _number(known: PolicyKey, text: str) -> Decimal:
+    low, high = _LIMITS[known.key]
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or not low <= number <= high:
+        raise PolicyError(
+            f"{known.key} can't be {text!r}: give metres as a number from {low} to {high}, with a decimal point."
+        )
+    return number
+
+
+def parse_policy(raw: Mapping[str, str]) -> Policy:
+    """Read the ``[policy]`` table: given keys are checked, the others take their defaults."""
+    text = {k.key: k.default for k in KEYS} | {key: check_policy_value(key, value) for key, value in raw.items()}
+    return Policy(
+        reducer_scope=text["reducer_scope"],
+        reducer_method=text["reducer_method"],
+        above_100_km=text["above_100_km"],
+        clandestine_counts_in_reducer=text["clandestine_counts_in_reducer"] == "true",
+        proration=text["proration"],
+        on_border=text["on_border"],
+        on_overlap=text["on_overlap"],
+        max_gap_m=Decimal(text["max_gap_m"]),
+        due_month=text["due_month"],
+        length_precision_m=Decimal(text["length_precision_m"]),
+        rounding=text["rounding"],
+        due_day_rule=text["due_day_rule"],
+        duplicate_stretch=text["duplicate_stretch"],
+    )
+
+
+def decided_reducer(policy: Policy, decisions: Mapping[str, Decision]) -> Decimal | None:
+    """R above 100 km as a recorded decision gives it (art. 15); None while it is held.
+
+    Raises
+    ------
+    PolicyError
+        If the policy names a decision that isn't recorded, answers another question, or gives no R from 0 to 1.
+    """
+    if policy.above_100_km == "hold":
+        return None
+    decision = decisions.get(policy.above_100_km)
+    if decision is None:
+        recorded = ", ".join(decisions) or "none"
+        raise PolicyError(
+            f"above_100_km names the decision {policy.above_100_km!r}, which isn't recorded (recorded: {recorded}). A value "
+            "that the law doesn't give rests on a decision (art. 15): record it with geobill decision add, or set 'hold'."
+        )
+    if decision.question != "above_100_km":
+        raise PolicyError(f"The decision {decision.id!r} answers {decision.question!r}, not above_100_km.")
+    return check_answer(decision.question, decision.answer)
+
+
+def check_answer(question: str, answer: str) -> Decimal:
+    """Read the answer of a decision on ``above_100_km``: the R to use, more than 0 and at most 1."""
+    if question != "above_100_km":
+        raise PolicyError(f"A decision can answer the question above_100_km so far, not {question!r}.")
+    try:
+        reducer = Decimal(answer.strip().replace(",", "."))
+    except InvalidOperation:
+        reducer = Decimal("NaN")
+    if not reducer.is_finite() or not 0 < reducer <= 1:
+        raise PolicyError(
+            f"The answer {answer!r} is no reducer: give R as a number above 0 and at most 1, for example 0.60."
+        )
+    return reducer

@@ -1,0 +1,172 @@
+"""Files in: read, check, report, keep; each import is all or nothing."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import geopandas as gpd
+from sqlalchemy import Connection
+
+from geobill.domain.finding import ImportReport
+from geobill.errors import InputError
+from geobill.intake.cabinets import read_cabinets
+from geobill.intake.coverage import coverage_summary, draw_coverage
+from geobill.intake.crs import Municipality
+from geobill.intake.land_values import read_land_values
+from geobill.intake.network import read_network
+from geobill.intake.reader import Layer, read_layer
+from geobill.intake.reading import Options, Reading
+from geobill.intake.zones import overlap_report, repair_zones
+from geobill.store.networks import Cadastre
+from geobill.store.registers import Registers
+from geobill.store.settings import Settings
+from geobill.store.workspace import Workspace
+
+
+def import_network(
+    workspace: Workspace, path: Path, layer: str | None, options: Options, *, replace: bool, dry_run: bool, now: str
+) -> ImportReport:
+    """Read a network file and keep its good rows, all or nothing."""
+
+    def read(found: Layer, place: Municipality, operators: list[str]) -> Reading:
+        return read_network(found, options, place, operators)
+
+    def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
+        cadastre.save_segments(rows, batch, now)
+
+    return _import(workspace, "network", path, layer, options, read, save, replace=replace, dry_run=dry_run, now=now)
+
+
+def import_cabinets(
+    workspace: Workspace, path: Path, layer: str | None, options: Options, *, replace: bool, dry_run: bool, now: str
+) -> ImportReport:
+    """Read a file of cabinets and keep its good rows, all or nothing."""
+
+    def read(found: Layer, place: Municipality, operators: list[str]) -> Reading:
+        return read_cabinets(found, options, place, operators)
+
+    def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
+        cadastre.save_equipment(rows, batch, now)
+
+    return _import(workspace, "cabinets", path, layer, options, read, save, replace=replace, dry_run=dry_run, now=now)
+
+
+def _import(
+    workspace: Workspace,
+    kind: str,
+    path: Path,
+    layer: str | None,
+    options: Options,
+    read: Callable[[Layer, Municipality, list[str]], Reading],
+    save: Callable[[Cadastre, gpd.GeoDataFrame, str], None],
+    *,
+    replace: bool,
+    dry_run: bool,
+    now: str,
+) -> ImportReport:
+    found = read_layer(path, layer)
+    with (workspace.database.read if dry_run else workspace.database.write)() as connection:
+        registers, cadastre = _open(workspace, connection)
+        earlier = registers.find_batches(kind, found.sha256, found.name, options.operator)
+        _check_not_again(earlier, path, replace)
+        reading = read(found, _municipality(workspace.settings), list(registers.load_operators()))
+        batch = None if dry_run else registers.new_batch_id()
+        report = _report(reading, found, batch, {})
+        if batch is not None:
+            registers.save_batch(
+                report,
+                kind=kind,
+                file=path.name,
+                layer=found.name,
+                operator=options.operator,
+                replaces=earlier,
+                now=now,
+            )
+            save(cadastre, reading.accepted, batch)
+    return report
+
+
+def import_land_values(
+    workspace: Workspace,
+    path: Path,
+    layer: str | None,
+    options: Options,
+    edition: str,
+    in_force_from: date,
+    *,
+    replace: bool,
+    dry_run: bool,
+    now: str,
+) -> ImportReport:
+    """Read an edition of the Mapa de Valores and keep its zones and the priced coverage drawn from them."""
+    policy = workspace.settings.policy
+    found = read_layer(path, layer)
+    with (workspace.database.read if dry_run else workspace.database.write)() as connection:
+        registers, cadastre = _open(workspace, connection)
+        earlier = _earlier_editions(cadastre, edition, in_force_from, replace)
+        reading = read_land_values(found, options, _municipality(workspace.settings))
+        zones, refused, repairs = repair_zones(reading.accepted)
+        reading = _with_repairs(reading, zones, refused, repairs)
+        overlaps = overlap_report(zones)
+        coverage = draw_coverage(zones, policy.on_overlap, float(policy.max_gap_m))  # type: ignore[arg-type]
+        batch = None if dry_run else registers.new_batch_id()
+        report = _report(reading, found, batch, {"coverage": coverage_summary(coverage, overlaps)})
+        if batch is not None:
+            registers.save_batch(
+                report, kind="land_values", file=path.name, layer=found.name, operator=None, replaces=earlier, now=now
+            )
+            cadastre.save_zones(zones, batch, edition, in_force_from, now)
+            cadastre.save_coverage(coverage, batch, policy.on_overlap, policy.as_text()["max_gap_m"], now)
+    return report
+
+
+def _earlier_editions(cadastre: Cadastre, edition: str, in_force_from: date, replace: bool) -> list[str]:
+    same = [(n, d, b) for n, d, b in cadastre.find_editions() if n == edition or d == in_force_from]
+    if same and not replace:
+        name, day, batch = same[0]
+        raise InputError(
+            f"The edition {name!r}, in force from {day.isoformat()} (batch {batch}), is there already: two maps can't be in force "
+            "from one day or bear one name. Give another --edition and --in-force-from, or --replace to put this file in its place."
+        )
+    return [batch for _, _, batch in same]
+
+
+def _check_not_again(earlier: list[str], path: Path, replace: bool) -> None:
+    if earlier and not replace:
+        raise InputError(
+            f"{path.name} was imported already for this operator (batch {', '.join(earlier)}): a second import would charge its "
+            "metres twice. Nothing was changed. Give --replace to put this import in its place."
+        )
+
+
+def _with_repairs(reading: Reading, zones: gpd.GeoDataFrame, refused: Any, repairs: Any) -> Reading:
+    aside = tuple(sorted((*reading.set_aside, *refused), key=lambda s: s.row))
+    bounds = tuple(map(float, zones.total_bounds)) if len(zones) else None
+    return replace(reading, accepted=zones, set_aside=aside, findings=(*reading.findings, *repairs), bounds=bounds)  # type: ignore[arg-type]
+
+
+def _report(reading: Reading, found: Layer, batch: str | None, extra: dict[str, Any]) -> ImportReport:
+    return ImportReport(
+        batch=batch,
+        sha256=found.sha256,
+        read=reading.read,
+        accepted=len(reading.accepted),
+        set_aside=reading.set_aside,
+        length_m=f"{reading.length_m:f}",
+        bounds=reading.bounds,
+        crs=reading.crs,
+        findings=tuple(dict.fromkeys((*found.findings, *reading.findings))),
+        extra=extra,
+    )
+
+
+def _municipality(settings: Settings) -> Municipality:
+    place = settings.municipality
+    return Municipality(place.name, place.bbox, place.crs, place.margin_m)
+
+
+def _open(workspace: Workspace, connection: Connection) -> tuple[Registers, Cadastre]:
+    database = workspace.database
+    return Registers(connection, database.tables), Cadastre(connection, database.tables, database.srid)

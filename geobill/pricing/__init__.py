@@ -1,0 +1,1 @@
+"""Segments over zones: cut into pieces, pieces into charges. Reads and writes nothing."""

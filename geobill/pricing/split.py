@@ -1,0 +1,160 @@
+"""Pieces: the part of each segment in each zone, in lengths that add up to the segment's to the last digit."""
+
+from decimal import Decimal
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+from shapely.ops import substring
+
+from geobill.errors import InputError
+from geobill.frames import plan_lengths, whole_units
+from geobill.pricing.cut import Rules, ZoneSet, cut
+from geobill.pricing.edges import Ints
+
+HELD_OVERLAP, HELD_NO_ZONE = "overlap", "no_zone"
+
+
+def zone_set(zones: gpd.GeoDataFrame, *, zone: str, land_value: str) -> ZoneSet:
+    """Zones as the cutter takes them, from a frame with names and values.
+
+    Parameters
+    ----------
+    zones : GeoDataFrame
+        Valid polygons, metres.
+    zone, land_value : str
+        Columns with the zone's name and its value in reais a square metre (anything that reads as an exact decimal).
+    """
+    values = [Decimal(str(v)) for v in zones[land_value]]
+    rank = {v: n for n, v in enumerate(sorted(set(values)))}
+    polygons = np.asarray(zones.geometry.values, dtype=object)
+    # equal values: the name decides, then the place, so that the order of rows never does
+    corner = zones.geometry.bounds[["minx", "miny"]].to_numpy() if len(zones) else np.empty((0, 2))
+    keys = sorted(range(len(values)), key=lambda n: (str(zones[zone].iloc[n]), *corner[n], n))
+    order = np.empty(len(values), dtype=np.int64)
+    order[keys] = np.arange(len(values))
+    return ZoneSet(polygons, np.array([rank[v] for v in values], dtype=np.int64), order)
+
+
+def split_segments(
+    segments: gpd.GeoDataFrame,
+    zones: gpd.GeoDataFrame,
+    *,
+    segment: str = "segment",
+    zone: str = "zone",
+    land_value: str = "land_value",
+    rules: Rules,
+    precision_m: Decimal = Decimal("0.01"),
+    located: bool = False,
+) -> pd.DataFrame:
+    """Cut segments over value zones into pieces.
+
+    Parameters
+    ----------
+    segments : GeoDataFrame
+        Lines in one projected system, metres; column ``segment`` holds the id.
+    zones : GeoDataFrame
+        Valid polygons in the same system, with a name and a value in reais a square metre.
+    rules : Rules
+        The policy keys ``on_border``, ``on_overlap``, ``max_gap_m``.
+    precision_m : Decimal
+        A segment's measured length is rounded once, half up, to this; its pieces share it out by largest remainder.
+    located : bool
+        Whether to add ``geometry``, where each piece lies, for drawing; the price never depends on it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a piece: ``row`` (position of the segment), ``segment``, ``zone`` (None where it lies in none or is
+        held), ``zone_row`` (position, -1 for none), ``land_value`` (Decimal; the mean of lowest and highest where
+        ``on_border`` is ``mean``; None for none), ``length_m`` (float64, whole multiples of the precision), ``units``
+        (the same as int64 multiples of ``precision_m``), ``held`` (``overlap``, ``no_zone`` or None) and ``flags``
+        (tuple of ``on_border``, ``on_overlap``, ``in_gap``). Pieces of a segment add up to its rounded length; a
+        piece that rounds to nothing has no row.
+
+    Raises
+    ------
+    InputError
+        If the systems differ or are in degrees.
+    """
+    _check_systems(segments, zones)
+    stretches = cut(segments.geometry.values, zone_set(zones, zone=zone, land_value=land_value), rules)
+    stretches["raw_m"] = stretches["end_m"] - stretches["start_m"]
+    by = stretches.groupby(["line", "zone", "mate", "held", "flags"], sort=True, as_index=False)
+    pieces = by["raw_m"].sum()
+    if located:
+        stretches["geometry"] = _draw(segments.geometry.values, stretches)
+        pieces["geometry"] = [shapely.multilinestrings(list(g["geometry"])) for _, g in by]
+    total = whole_units(plan_lengths(segments.geometry.values), precision_m)
+    pieces["units"] = _share_out(pieces["line"].to_numpy(), pieces["raw_m"].to_numpy() / float(precision_m), total)
+    pieces = pieces[pieces["units"] > 0].reset_index(drop=True)
+    named = _named(pieces, segments[segment], zones[zone], zones[land_value], precision_m)
+    return named.assign(geometry=pieces["geometry"].to_numpy()) if located else named
+
+
+def _held_as(held: bool, zone: int) -> str:
+    return HELD_OVERLAP if held else HELD_NO_ZONE if zone < 0 else ""
+
+
+def _draw(lines: Any, stretches: pd.DataFrame) -> list[Any]:
+    parts = shapely.get_parts(shapely.force_2d(np.asarray(lines, dtype=object)))
+    return [substring(parts[s.part], s.start_m, s.end_m) for s in stretches.itertuples()]
+
+
+def _check_systems(segments: gpd.GeoDataFrame, zones: gpd.GeoDataFrame) -> None:
+    for frame, what in ((segments, "The segments"), (zones, "The zones")):
+        if frame.crs is not None and not frame.crs.is_projected:
+            raise InputError(
+                f"{what} are in {frame.crs.name}, in degrees. Lengths in degrees price nothing: carry them to a "
+                "projected system in metres first, for example with .to_crs('EPSG:31983')."
+            )
+    if segments.crs is not None and zones.crs is not None and segments.crs != zones.crs:
+        raise InputError(
+            f"The segments are in {segments.crs.name} and the zones in {zones.crs.name}: cut one over the other only "
+            "in one system; carry the segments over with segments.to_crs(zones.crs)."
+        )
+
+
+def _share_out(line: Ints, exact: Any, total: Ints) -> Ints:
+    """Whole units for each piece that add up to their line's total, by largest remainder.
+
+    ``line`` is sorted; ``exact`` is each piece's measured length in units. Equal remainders go to the earlier row.
+    """
+    units = np.floor(exact).astype(np.int64)
+    missing = total - np.bincount(line, weights=units, minlength=len(total)).astype(np.int64)
+    order = np.lexsort((-(exact - units), line))
+    place = np.arange(len(line)) - np.searchsorted(line, line[order], "left")
+    size = np.bincount(line, minlength=len(total))
+    rounds, extra = np.divmod(missing, np.maximum(size, 1))
+    units[order] += rounds[line[order]] + (place < extra[line[order]])
+    return units
+
+
+def _named(
+    pieces: pd.DataFrame, ids: pd.Series, names: pd.Series, values: pd.Series, precision_m: Decimal
+) -> pd.DataFrame:
+    place, mate = pieces["zone"].to_numpy(), pieces["mate"].to_numpy()
+    label, value = list(names), [Decimal(str(v)) for v in values]
+    zone: list[Any] = [None if p < 0 else label[p] for p in place]
+    land_value: list[Decimal | None] = [None if p < 0 else value[p] for p in place]
+    for n in np.flatnonzero(mate >= 0):
+        zone[n] = " / ".join(sorted((str(label[place[n]]), str(label[mate[n]]))))
+        land_value[n] = (value[place[n]] + value[mate[n]]) / 2
+    held = [_held_as(h, z) for h, z in zip(pieces["held"], place, strict=True)]
+    per_unit = 1 / precision_m
+    whole = per_unit == per_unit.to_integral_value()
+    return pd.DataFrame(
+        {
+            "row": pieces["line"].to_numpy(),
+            "segment": [ids.iloc[n] for n in pieces["line"]],
+            "zone": pd.Series(zone, dtype=object),
+            "zone_row": place,
+            "land_value": pd.Series(land_value, dtype=object),
+            "length_m": pieces["units"] / float(per_unit) if whole else pieces["units"] * float(precision_m),
+            "units": pieces["units"].to_numpy(),
+            "held": pd.Series([h or None for h in held], dtype=object),
+            "flags": pd.Series([tuple(f.split(",")) if f else () for f in pieces["flags"]], dtype=object),
+        }
+    )

@@ -1,0 +1,95 @@
+"""The embedded store's outer form: a GeoPackage 1.3 that GDAL and QGIS open, written without any SQLite extension.
+
+Reference: OGC 12-128r17, GeoPackage Encoding Standard 1.3.1, clauses 1.1 and 2.1 and annex C (table definitions).
+"""
+
+import pyproj
+from sqlalchemy import Connection, text
+from sqlalchemy.schema import CreateTable
+
+from geobill.store.tables import FEATURES, LEDGER, Tables
+
+APPLICATION_ID = 0x47504B47  # "GPKG"
+USER_VERSION = 10301
+
+_SYSTEM_TABLES = (
+    """CREATE TABLE gpkg_spatial_ref_sys (
+        srs_name TEXT NOT NULL, srs_id INTEGER NOT NULL PRIMARY KEY, organization TEXT NOT NULL,
+        organization_coordsys_id INTEGER NOT NULL, definition TEXT NOT NULL, description TEXT)""",
+    """CREATE TABLE gpkg_contents (
+        table_name TEXT NOT NULL PRIMARY KEY, data_type TEXT NOT NULL, identifier TEXT UNIQUE, description TEXT DEFAULT '',
+        last_change DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ','now')),
+        min_x DOUBLE, min_y DOUBLE, max_x DOUBLE, max_y DOUBLE, srs_id INTEGER,
+        CONSTRAINT fk_gc_r_srs_id FOREIGN KEY (srs_id) REFERENCES gpkg_spatial_ref_sys(srs_id))""",
+    """CREATE TABLE gpkg_geometry_columns (
+        table_name TEXT NOT NULL, column_name TEXT NOT NULL, geometry_type_name TEXT NOT NULL, srs_id INTEGER NOT NULL,
+        z TINYINT NOT NULL, m TINYINT NOT NULL,
+        CONSTRAINT pk_geom_cols PRIMARY KEY (table_name, column_name),
+        CONSTRAINT uk_gc_table_name UNIQUE (table_name),
+        CONSTRAINT fk_gc_tn FOREIGN KEY (table_name) REFERENCES gpkg_contents(table_name),
+        CONSTRAINT fk_gc_srs FOREIGN KEY (srs_id) REFERENCES gpkg_spatial_ref_sys(srs_id))""",
+)
+
+
+def create(connection: Connection, tables: Tables, srid: int, now: str) -> None:
+    """Create the GeoPackage's own tables, geobill's tables registered in them, and the ledger's guards.
+
+    ``now`` is ISO text with Z: nothing here asks the clock.
+    """
+    connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID}"))
+    connection.execute(text(f"PRAGMA user_version = {USER_VERSION}"))
+    for statement in _SYSTEM_TABLES:
+        connection.execute(text(statement))
+    insert = text("INSERT INTO gpkg_spatial_ref_sys VALUES (:name, :id, :organization, :code, :definition, NULL)")
+    for name, id_, organization, code, definition in (
+        ("Undefined cartesian SRS", -1, "NONE", -1, "undefined"),
+        ("Undefined geographic SRS", 0, "NONE", 0, "undefined"),
+        *((_crs(code).name, code, "EPSG", code, _crs(code).to_wkt("WKT1_GDAL")) for code in {4326, srid}),
+    ):
+        row = {"name": name, "id": id_, "organization": organization, "code": code, "definition": definition}
+        connection.execute(insert, row)
+    for table in tables.metadata.sorted_tables:
+        connection.execute(CreateTable(table))
+        for index in table.indexes:
+            index.create(connection)
+        spatial = table.name in FEATURES
+        connection.execute(
+            text("INSERT INTO gpkg_contents VALUES (:t, :kind, :t, '', :now, NULL, NULL, NULL, NULL, :srid)"),
+            {
+                "t": table.name,
+                "kind": "features" if spatial else "attributes",
+                "now": now,
+                "srid": srid if spatial else None,
+            },
+        )
+        if spatial:
+            connection.execute(
+                text("INSERT INTO gpkg_geometry_columns VALUES (:t, 'geom', :kind, :srid, 0, 0)"),
+                {"t": table.name, "kind": FEATURES[table.name], "srid": srid},
+            )
+    for name in LEDGER:
+        for verb in ("UPDATE", "DELETE"):
+            connection.execute(
+                text(
+                    f"CREATE TRIGGER {name}_no_{verb.lower()} BEFORE {verb} ON {name} BEGIN SELECT RAISE(ABORT, "
+                    f"'the ledger only grows: a row of {name} is never changed or removed'); END"
+                )
+            )
+
+
+def touch(connection: Connection, table: str, bounds: tuple[float, float, float, float] | None, now: str) -> None:
+    """Widen a layer's extent in ``gpkg_contents`` after rows were added, so that QGIS zooms to it."""
+    if bounds is None:
+        return
+    connection.execute(
+        text(
+            "UPDATE gpkg_contents SET last_change = :now, min_x = min(coalesce(min_x, :a), :a), min_y = "
+            "min(coalesce(min_y, :b), :b), max_x = max(coalesce(max_x, :c), :c), max_y = max(coalesce(max_y, :d), :d) "
+            "WHERE table_name = :t"
+        ),
+        {"t": table, "now": now, "a": bounds[0], "b": bounds[1], "c": bounds[2], "d": bounds[3]},
+    )
+
+
+def _crs(code: int) -> pyproj.CRS:
+    return pyproj.CRS.from_epsg(code)

@@ -1,0 +1,128 @@
+"""The ledger: issued invoices, what they were computed from, and their documents. Rows are added, never changed."""
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from geobill.domain.dates import BillingMonth
+from geobill.domain.invoice import Invoice, Line
+from geobill.domain.money import plain, to_cents
+from geobill.domain.record import canonical_json, from_plain, sha256
+from geobill.store.tables import Tables
+
+
+@dataclass(frozen=True)
+class StoredDocument:
+    """A document as it was issued: the very bytes."""
+
+    invoice: str
+    kind: str
+    file_name: str
+    sha256: str
+    content: bytes
+
+
+class Ledger:
+    """Issued invoices, over one open transaction."""
+
+    def __init__(self, connection: Connection, tables: Tables):
+        self._c, self._t = connection, tables
+
+    def next_number(self, year: int) -> int:
+        """Return the next number of a year's gapless series; it is taken when the transaction is kept."""
+        last = self._c.execute(
+            select(func.max(self._t.invoices.c.sequence)).where(self._t.invoices.c.series_year == year)
+        ).scalar()
+        return (last or 0) + 1
+
+    def save_invoice(self, invoice: Invoice, inputs: Mapping[str, str], now: str) -> None:
+        """Book an invoice, its lines and the digests of its inputs (role to SHA-256, archived before)."""
+        year, sequence = invoice.number.split("/")
+        self._c.execute(
+            self._t.invoices.insert().values(
+                number=invoice.number,
+                series_year=int(year),
+                sequence=int(sequence),
+                month=str(invoice.month),
+                operator=invoice.operator.id,
+                issued_on=invoice.issued_on.isoformat(),
+                due_on=invoice.due_on.isoformat(),
+                total_cents=to_cents(invoice.total),
+                digest=invoice.digest,
+                record=canonical_json(invoice),
+                issued_at=now,
+            )
+        )
+        rows = [_line_row(invoice.number, n, line) for n, line in enumerate(invoice.lines, 1)]
+        self._c.execute(self._t.invoice_lines.insert(), rows)
+        if inputs:
+            inputs_rows = [{"invoice": invoice.number, "role": role, "sha256": s} for role, s in sorted(inputs.items())]
+            self._c.execute(self._t.invoice_inputs.insert(), inputs_rows)
+
+    def load_invoices(self, month: BillingMonth | None = None) -> list[Invoice]:
+        """Issued invoices, all or of a month, in the order of their numbers."""
+        i = self._t.invoices.c
+        query = select(i.record).order_by(i.series_year, i.sequence)
+        if month is not None:
+            query = query.where(i.month == str(month))
+        return [from_plain(Invoice, json.loads(record)) for record in self._c.execute(query).scalars()]
+
+    def archive(self, kind: str, content: str) -> str:
+        """Keep a text under its SHA-256, once; return the digest."""
+        digest = sha256(content)
+        known = select(self._t.archive.c.sha256).where(self._t.archive.c.sha256 == digest)
+        if self._c.execute(known).first() is None:
+            packed = zlib.compress(content.encode(), 6)
+            self._c.execute(self._t.archive.insert().values(sha256=digest, kind=kind, content=packed))
+        return digest
+
+    def load_archived(self, digest: str) -> str:
+        """Return an archived text by its SHA-256."""
+        packed = self._c.execute(
+            select(self._t.archive.c.content).where(self._t.archive.c.sha256 == digest)
+        ).scalar_one()
+        return zlib.decompress(packed).decode()
+
+    def save_document(self, invoice: str, kind: str, file_name: str, content: bytes) -> None:
+        """Keep a document's bytes as issued."""
+        self._c.execute(
+            self._t.documents.insert().values(
+                invoice=invoice, kind=kind, file_name=file_name, sha256=sha256(content), content=content
+            )
+        )
+
+    def load_documents(self, invoices: Iterable[str]) -> list[StoredDocument]:
+        """Documents of some invoices, as issued."""
+        d = self._t.documents.c
+        query = select(d.invoice, d.kind, d.file_name, d.sha256, d.content)
+        return [
+            StoredDocument(**row._mapping)
+            for number in invoices
+            for row in self._c.execute(query.where(d.invoice == number).order_by(d.kind))
+        ]
+
+
+def _line_row(invoice: str, number: int, line: Line) -> dict[str, Any]:
+    def decimal(name: str) -> str | None:
+        value = getattr(line, name)
+        return None if value is None else plain(value)
+
+    figures = ("land_value", "length_m", "billed_width_m", "volume_m3", "price_per_m3", "location_index")
+    return {
+        "invoice": invoice,
+        "line": number,
+        "kind": line.kind,
+        "service": line.service,
+        "permit": line.permit,
+        "zone": line.zone,
+        **{n: decimal(n) for n in (*figures, "depreciation_index", "reducer", "multiplier")},
+        "days": line.days,
+        "month_days": line.month_days,
+        "amount_cents": to_cents(line.amount),
+        "articles": "; ".join(line.articles),
+        "flags": "; ".join(line.flags),
+    }

@@ -1,0 +1,118 @@
+"""Registers of the cadastre that carry no geometry: operators, decisions, batches of files."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from geobill.domain.finding import ImportReport
+from geobill.domain.invoice import Decision
+from geobill.domain.network import Operator
+from geobill.domain.record import canonical_json
+from geobill.errors import InputError
+from geobill.store.tables import Tables
+
+
+class Registers:
+    """Who owns and pays, what was decided, which files came, over one open transaction."""
+
+    def __init__(self, connection: Connection, tables: Tables):
+        self._c, self._t = connection, tables
+
+    # -- operators and decisions
+
+    def save_operator(self, operator: Operator, now: str) -> None:
+        """Add an operator; one that is there already is refused."""
+        try:
+            self._c.execute(self._t.operators.insert().values(**asdict(operator), added_at=now))
+        except IntegrityError:
+            raise InputError(f"The operator {operator.id!r} is there already. Choose another id.") from None
+
+    def load_operators(self) -> dict[str, Operator]:
+        """All operators by id."""
+        names = [c for c in self._t.operators.c if c.name != "added_at"]
+        rows = self._c.execute(select(*names).order_by(self._t.operators.c.id))
+        return {row.id: Operator(**row._mapping) for row in rows}
+
+    def save_decision(self, decision: Decision, now: str) -> None:
+        """Record a decision; one that is there already is refused, since others may rest on it."""
+        row = {**asdict(decision), "date": decision.date.isoformat(), "recorded_at": now}
+        try:
+            self._c.execute(self._t.decisions.insert().values(**row))
+        except IntegrityError:
+            raise InputError(
+                f"The decision {decision.id!r} is recorded already and stays as it is. Choose another id."
+            ) from None
+
+    def load_decisions(self) -> dict[str, Decision]:
+        """All recorded decisions by id."""
+        names = [c for c in self._t.decisions.c if c.name != "recorded_at"]
+        rows = self._c.execute(select(*names).order_by(self._t.decisions.c.id))
+        return {r.id: Decision(**{**r._mapping, "date": date.fromisoformat(r.date)}) for r in rows}
+
+    # -- batches
+
+    def find_batches(self, kind: str, sha256: str, layer: str, operator: str | None) -> list[str]:
+        """Batches in force that came from the same file and layer, for the same operator."""
+        b = self._t.batches.c
+        same = select(b.id).where(b.kind == kind, b.sha256 == sha256, b.layer == layer, b.replaced_by.is_(None))
+        return list(
+            self._c.execute(same.where(b.operator.is_(None) if operator is None else b.operator == operator)).scalars()
+        )
+
+    def new_batch_id(self) -> str:
+        """Return the next batch's id."""
+        return f"B{(self._c.execute(select(func.count()).select_from(self._t.batches)).scalar() or 0) + 1:05d}"
+
+    def save_batch(
+        self,
+        report: ImportReport,
+        *,
+        kind: str,
+        file: str,
+        layer: str,
+        operator: str | None,
+        replaces: Iterable[str],
+        now: str,
+    ) -> None:
+        """Record an import and the rows it set aside; batches that it replaces stay, but are in force no more."""
+        assert report.batch is not None
+        self._c.execute(
+            self._t.batches.insert().values(
+                id=report.batch,
+                kind=kind,
+                file=file,
+                layer=layer,
+                sha256=report.sha256,
+                operator=operator,
+                read=report.read,
+                accepted=report.accepted,
+                length_m=report.length_m,
+                report=canonical_json(report),
+                imported_at=now,
+                replaced_by=None,
+            )
+        )
+        for old in replaces:
+            self._c.execute(update(self._t.batches).where(self._t.batches.c.id == old).values(replaced_by=report.batch))
+        aside = [
+            {
+                "batch": report.batch,
+                "source_row": s.row,
+                "row_id": s.id,
+                "reason_code": s.reason_code,
+                "reason": s.reason,
+            }
+            for s in report.set_aside
+        ]
+        if aside:
+            self._c.execute(self._t.set_aside.insert(), aside)
+
+    def load_batches(self) -> list[dict[str, Any]]:
+        """Every batch, oldest first, with its report."""
+        rows = self._c.execute(select(self._t.batches).order_by(self._t.batches.c.id))
+        return [{**row._mapping, "report": json.loads(row.report)} for row in rows]

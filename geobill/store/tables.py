@@ -1,0 +1,224 @@
+"""Tables of the store, laid out so that GDAL and QGIS read every column of the embedded one.
+
+GDAL drops VARCHAR and NUMERIC columns silently and reads FLOAT with seven digits, so there are TEXT, INTEGER, REAL and
+BLOB only: money as whole cents, other exact figures as text, dates as ISO text, times as ISO text with Z.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy import (
+    REAL,
+    TEXT,
+    Column,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    UniqueConstraint,
+)
+
+from geobill.store.geometry import Geometry
+
+SCHEMA_VERSION = 1
+FEATURES = {
+    "value_zones": "MULTIPOLYGON",
+    "priced_coverage": "MULTIPOLYGON",
+    "segments": "MULTILINESTRING",
+    "equipment": "GEOMETRY",
+}
+LEDGER = ("invoices", "invoice_lines", "invoice_inputs", "archive", "documents")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Every table of a store in one coordinate system."""
+
+    metadata: MetaData
+    schema: Table
+    operators: Table
+    decisions: Table
+    batches: Table
+    set_aside: Table
+    editions: Table
+    value_zones: Table
+    priced_coverage: Table
+    segments: Table
+    equipment: Table
+    invoices: Table
+    invoice_lines: Table
+    invoice_inputs: Table
+    archive: Table
+    documents: Table
+
+
+@cache
+def make_tables(srid: int) -> Tables:
+    """Tables whose geometry is in the system with this EPSG code."""
+    meta = MetaData()
+
+    def text(name: str, *, null: bool = False) -> Column[str]:
+        return Column(name, TEXT, nullable=null)
+
+    def integer(name: str) -> Column[int]:
+        return Column(name, Integer, nullable=False)  # a null would make GDAL's readers turn it into a float
+
+    def key() -> Column[int]:
+        return Column("fid", Integer, primary_key=True, autoincrement=True)
+
+    def points_to(name: str, target: str, *, null: bool = False) -> Column[str]:
+        return Column(name, TEXT, ForeignKey(target), nullable=null, index=name == "batch")
+
+    def geom(table: str) -> Column[object]:
+        return Column("geom", Geometry(FEATURES[table], srid), nullable=False)
+
+    return Tables(
+        metadata=meta,
+        schema=Table("geobill_schema", meta, Column("version", Integer, primary_key=True), text("created_at")),
+        operators=Table(
+            "operators",
+            meta,
+            Column("id", TEXT, primary_key=True),
+            *(text(n) for n in ("name", "kind", "cnpj", "service", "address", "email", "representative", "added_at")),
+        ),
+        decisions=Table(
+            "decisions",
+            meta,
+            Column("id", TEXT, primary_key=True),
+            *(text(n) for n in ("number", "date", "signatory", "question", "answer", "recorded_at")),
+        ),
+        batches=Table(
+            "batches",
+            meta,
+            Column("id", TEXT, primary_key=True),
+            *(text(n) for n in ("kind", "file", "layer", "sha256")),
+            points_to("operator", "operators.id", null=True),
+            integer("read"),
+            integer("accepted"),
+            *(text(n) for n in ("length_m", "report", "imported_at")),
+            points_to("replaced_by", "batches.id", null=True),
+        ),
+        set_aside=Table(
+            "set_aside",
+            meta,
+            key(),
+            points_to("batch", "batches.id"),
+            integer("source_row"),
+            *(text(n) for n in ("row_id", "reason_code", "reason")),
+        ),
+        editions=Table(
+            "editions",
+            meta,
+            key(),
+            points_to("batch", "batches.id"),
+            *(text(n) for n in ("name", "in_force_from")),
+        ),
+        value_zones=Table(
+            "value_zones",
+            meta,
+            key(),
+            points_to("batch", "batches.id"),
+            integer("source_row"),
+            *(text(n) for n in ("zone", "land_value")),
+            Column("area_m2", REAL, nullable=False),
+            geom("value_zones"),
+        ),
+        priced_coverage=Table(
+            "priced_coverage",
+            meta,
+            key(),
+            points_to("batch", "batches.id"),
+            *(text(n) for n in ("on_overlap", "max_gap_m")),
+            integer("source_row"),
+            text("zone", null=True),
+            text("land_value", null=True),
+            *(text(n) for n in ("kind", "status")),
+            Column("area_m2", REAL, nullable=False),
+            geom("priced_coverage"),
+        ),
+        segments=Table(
+            "segments",
+            meta,
+            key(),
+            points_to("batch", "batches.id"),
+            integer("source_row"),
+            text("segment"),
+            points_to("operator", "operators.id"),
+            *(text(n, null=True) for n in ("service", "level", "permit")),
+            *(text(n) for n in ("status", "width_m")),
+            *(text(n, null=True) for n in ("declared_length_m", "installed_on", "removed_on")),
+            Column("length_m", REAL, nullable=False),
+            geom("segments"),
+        ),
+        equipment=Table(
+            "equipment",
+            meta,
+            key(),
+            points_to("batch", "batches.id"),
+            integer("source_row"),
+            text("equipment"),
+            points_to("operator", "operators.id"),
+            *(text(n, null=True) for n in ("service", "permit")),
+            *(text(n) for n in ("status", "volume_m3")),
+            *(text(n, null=True) for n in ("installed_on", "removed_on")),
+            geom("equipment"),
+        ),
+        invoices=Table(
+            "invoices",
+            meta,
+            Column("number", TEXT, primary_key=True),
+            integer("series_year"),
+            integer("sequence"),
+            text("month"),
+            points_to("operator", "operators.id"),
+            *(text(n) for n in ("issued_on", "due_on")),
+            integer("total_cents"),
+            *(text(n) for n in ("digest", "record", "issued_at")),
+            UniqueConstraint("series_year", "sequence"),
+            UniqueConstraint("month", "operator"),
+        ),
+        invoice_lines=Table(
+            "invoice_lines",
+            meta,
+            key(),
+            points_to("invoice", "invoices.number"),
+            integer("line"),
+            text("kind"),
+            *(text(n, null=True) for n in ("service", "permit", "zone", "land_value", "length_m", "billed_width_m")),
+            *(
+                text(n, null=True)
+                for n in ("volume_m3", "price_per_m3", "location_index", "depreciation_index", "reducer")
+            ),
+            text("multiplier"),
+            integer("days"),
+            integer("month_days"),
+            integer("amount_cents"),
+            *(text(n) for n in ("articles", "flags")),
+            UniqueConstraint("invoice", "line"),
+        ),
+        invoice_inputs=Table(
+            "invoice_inputs",
+            meta,
+            key(),
+            points_to("invoice", "invoices.number"),
+            text("role"),
+            points_to("sha256", "archive.sha256"),
+        ),
+        archive=Table(
+            "archive",
+            meta,
+            Column("sha256", TEXT, primary_key=True),
+            text("kind"),
+            Column("content", LargeBinary, nullable=False),  # zlib
+        ),
+        documents=Table(
+            "documents",
+            meta,
+            key(),
+            points_to("invoice", "invoices.number"),
+            *(text(n) for n in ("kind", "file_name", "sha256")),
+            Column("content", LargeBinary, nullable=False),
+            UniqueConstraint("invoice", "kind"),
+        ),
+    )

@@ -1,0 +1,60 @@
+"""A workspace: a folder with ``geobill.toml`` and the embedded store ``cadastre.gpkg``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from geobill.errors import InputError, StoreError
+from geobill.law.statutes import load_statute
+from geobill.store.database import Database
+from geobill.store.settings import FILE_NAME, Settings, read_settings, write_settings
+
+STORE_NAME = "cadastre.gpkg"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """An open workspace."""
+
+    root: Path
+    settings: Settings
+    database: Database
+
+
+def init_workspace(root: Path, statute: str, now: str, db: str | None = None) -> Workspace:
+    """Make a workspace in a new or empty place; an existing one is never touched.
+
+    Raises
+    ------
+    InputError
+        If the path is a file, holds a workspace already, or asks for a server store, which isn't built yet.
+    LawError
+        If the statute doesn't exist.
+    """
+    load_statute(statute)
+    if db is not None:
+        raise InputError(
+            f"--db {db}: a store on PostGIS isn't built yet. Leave --db out: the data go into {STORE_NAME} in the workspace."
+        )
+    if root.exists() and not root.is_dir():
+        raise InputError(f"{root} is a file: a workspace is a folder. Name another path.")
+    for name in (FILE_NAME, STORE_NAME):
+        if (root / name).exists():
+            raise InputError(
+                f"{root / name} is there already: this folder holds a workspace. Nothing was changed; name another folder."
+            )
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        write_settings(root / FILE_NAME, statute)
+    except OSError as fault:
+        raise StoreError(
+            f"{root} can't be made or written: {fault.strerror}. Choose a folder that you may write."
+        ) from None
+    settings = read_settings(root / FILE_NAME)
+    return Workspace(root, settings, Database.create(root / STORE_NAME, settings.municipality.srid, now))
+
+
+def open_workspace(root: Path) -> Workspace:
+    """Open an existing workspace; see :func:`geobill.store.settings.read_settings` for what is refused."""
+    settings = read_settings(root / FILE_NAME)
+    load_statute(settings.statute)
+    return Workspace(root, settings, Database.open(root / STORE_NAME, settings.municipality.srid))

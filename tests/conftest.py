@@ -1,0 +1,14 @@
+"""What every test may use."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder with acceptance cases and real data beside the project; tests that need it skip where it is missing."""
+    folder = Path(__file__).parents[2] / "shared"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} isn't here: the acceptance cases and real data live outside of the project")
+    return folder

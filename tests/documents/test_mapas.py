@@ -1,0 +1,94 @@
+import re
+from pathlib import Path
+
+import geopandas as gpd
+import pytest
+from shapely import LineString, Point, box
+
+from geobill.documents.maps import network_map
+from geobill.documents.render import render_invoice
+from geobill.errors import TemplateError
+from tests.documents import records
+from tests.documents.reading import text_of
+
+REAL = Path("/work/shared/data/caieiras")
+
+
+def frame(shapes, crs="EPSG:31983", **columns):
+    return gpd.GeoDataFrame(columns, geometry=shapes, crs=crs)
+
+
+def squares(values):
+    shapes = [box(320000 + 100 * i, 7412000, 320100 + 100 * i, 7412100) for i in range(len(values))]
+    return frame(shapes, land_value=values)
+
+
+LINE = frame([LineString([(320010, 7412050), (320090, 7412050)])], status=["permitted"])
+
+
+def test_legend_scale_and_alternative_text():
+    drawing = records.small_map()
+    kinds = [kind for _, _, kind in drawing.legend]
+    assert kinds == ["fill", "fill", "fill", "fill", "hatch", "line", "dashed"]
+    assert drawing.scale_text == "Escala 1:8.000 em folha A4 – SIRGAS 2000 / UTM, fuso 23S (EPSG:31983)"
+    assert "2 trechos de rede permitida ou existente" in drawing.alt
+    assert "1 trecho de rede clandestina" in drawing.alt
+    assert "stroke-dasharray" in drawing.svg
+    assert ">N<" in drawing.svg
+    assert re.search(r">200 m<", drawing.svg)
+
+
+def test_same_frames_same_text():
+    assert records.small_map() == records.small_map()
+
+
+def test_five_classes_at_most_with_equal_values_together():
+    drawing = network_map(LINE.assign(), squares([f"{v}.00" for v in range(100, 140)]))
+    assert sum(kind == "fill" for _, _, kind in drawing.legend) <= 5
+    drawing = network_map(LINE, squares(["100.00", "100.00", None]))
+    labels = [label for _, label, kind in drawing.legend if kind == "fill"]
+    assert labels == ["R$\u00a0100,00 por m²"]
+
+
+def test_only_what_meets_the_extent_is_drawn():
+    far = frame([box(400000, 7412000, 400100, 7412100)], land_value=["999.00"])
+    drawing = network_map(LINE, far)
+    assert not any(kind == "fill" for _, _, kind in drawing.legend)
+
+
+def test_coordinates_have_two_decimals_at_most():
+    assert not re.search(r"\d\.\d{3}", records.small_map().svg)
+
+
+def test_lines_off_the_zones_points_and_absent_geometry():
+    lines = frame(
+        [LineString([(320010, 7412050), (330000, 7419000)]), None, LineString(), LineString([(0, 0), (0, 0)])],
+        status=["clandestine", "permitted", "existing", "existing"],
+    ).iloc[:3]
+    assert network_map(lines, squares(["1.00"])).svg.count("<path") >= 2
+    empty = LINE.iloc[:0]
+    assert "nenhum trecho" in network_map(empty, squares(["1.00"])).alt
+    assert network_map(LINE, squares([])).svg
+    assert network_map(frame([Point(320000, 7412000).buffer(0.001).boundary], status=["permitted"]), squares([])).svg
+
+
+def test_degrees_mixed_systems_and_nothing_are_refused():
+    with pytest.raises(TemplateError, match="degrees"):
+        network_map(LINE.to_crs(4674), squares(["1.00"]))
+    with pytest.raises(TemplateError, match="one beside the other"):
+        network_map(LINE.to_crs(31982), squares(["1.00"]))
+    with pytest.raises(TemplateError, match="neither"):
+        network_map(LINE.iloc[:0], squares([]))
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real network is in /work/shared/data, which is absent here")
+@pytest.mark.parametrize(("layer", "most"), [("zonas_bairro", 100_000), ("zonas_quadra", 400_000)])
+def test_the_real_network_gives_a_small_document(layer, most):
+    zones = gpd.read_file(REAL / "mapa_de_valores.gpkg", layer=layer)
+    zones["land_value"] = [None if value != value else f"{value:.2f}" for value in zones["VALOR_M2"]]
+    segments = gpd.read_file(REAL / "rede_levantada_2024.gpkg", layer="SSDMT").assign(status="permitted")
+    drawing = network_map(segments, zones)
+    assert len(drawing.svg) < most
+    pdf = render_invoice(records.invoice(), drawing)
+    assert "Rede permitida ou existente" in text_of(pdf)
+    assert len(pdf) < 400_000
