@@ -43,7 +43,9 @@ def before(
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Folder to make.")] = Path("geobill-demo"), json: JsonOption = False
+    folder: Annotated[Path, typer.Argument(help="Folder to make.")] = Path("geobill-demo"),
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Run the main job on a small sample city that ships with the package."""
     from geobill.demo.run import run_demo
@@ -53,11 +55,11 @@ def demo(
 
 
 @app.command()
-def version() -> None:
+def version(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     """Print the version."""
     from geobill import __version__
 
-    sys.stdout.write(__version__ + "\n")
+    shared.answer({"version": __version__}, json, lambda: __version__)
 
 
 def run() -> None:

@@ -23,9 +23,12 @@ def price(
     from geobill.cli.answers import price_answer
     from geobill.documents.pieces import write_pieces
     from geobill.domain.dates import BillingMonth
+    from geobill.errors import InputError
     from geobill.pipeline.month import price_month
 
     opened = shared.open_given(workspace)
+    if pieces is not None and pieces.resolve() == opened.database.path.resolve():
+        raise InputError(f"--pieces {pieces} is the workspace's own store, with its invoices: name another file.")
     located = pieces is not None and pieces.suffix.lower() == ".gpkg"
     found = price_month(opened, BillingMonth.parse(month), located=located)
     if pieces is not None:

@@ -16,12 +16,15 @@ from geobill.errors import TemplateError
 
 # Light to dark sand: ordered by lightness alone, so that it reads without colour and on a grey print.
 CLASS_COLOURS: tuple[str, ...] = ("#faf6ea", "#f1e4c6", "#e4cf9f", "#d2b880", "#bd9f68")
-GAP_SAMPLE = "#f0e4cd"
+STREET_SHARE_OF_WHITE = 0.5  # streets take their class's colour, this much nearer to white
+STREET_SNAP_MM = 0.02
 NO_VALUE_COLOUR = "#ffffff"
 ZONE_EDGE = "#a3916c"
 PERMITTED = "#12357a"
 CLANDESTINE = "#c4161c"
 OVERLAP = "#5c5c5c"
+OVERLAP_GROUND = "#dcdcdc"
+SQUARE_MM = 1.7
 INVOICE_MAP_MM: tuple[float, float] = (174.0, 124.0)
 DECREE_MAP_MM: tuple[float, float] = (174.0, 200.0)
 MARGIN_MM = 5.0
@@ -36,8 +39,8 @@ ROUND_STEPS: tuple[float, ...] = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 7.5, 8, 10)
 class NetworkMap:
     """A drawing and what belongs beside it.
 
-    ``legend`` holds (colour, label, kind) with kind ``fill``, ``hatch``, ``line`` or ``dashed``; the drawing itself
-    carries the scale bar and the north arrow. It must be printed ``width_mm`` wide, or its scale doesn't hold.
+    ``legend`` holds (colour, label, kind) with kind ``fill``, ``hatch``, ``line``, ``dashed``, ``square`` or
+    ``square_open``; the drawing itself carries the scale bar and the north arrow. It must be printed ``width_mm`` wide, or its scale doesn't hold.
     """
 
     svg: str
@@ -77,13 +80,17 @@ class _Frame:
 
 
 def network_map(
-    segments: gpd.GeoDataFrame, zones: gpd.GeoDataFrame, width_mm: float = INVOICE_MAP_MM[0], height_mm: float = INVOICE_MAP_MM[1]
+    segments: gpd.GeoDataFrame,
+    zones: gpd.GeoDataFrame,
+    width_mm: float = INVOICE_MAP_MM[0],
+    height_mm: float = INVOICE_MAP_MM[1],
+    equipment: gpd.GeoDataFrame | None = None,
 ) -> NetworkMap:
-    """Draw a network over the zones that surround it.
+    """Draw a network and its cabinets over the zones that surround them.
 
     Zones are filled in up to five classes of land value with about as many zones in each; permitted and existing
-    lines are dark blue, clandestine ones red and dashed, so that they differ without colour too. The same frames
-    always give the same text.
+    lines are dark blue, clandestine ones red and dashed, so that they differ without colour too; cabinets are filled
+    squares, clandestine ones open and red. The same frames always give the same text.
 
     Parameters
     ----------
@@ -91,9 +98,12 @@ def network_map(
         ``status`` and line geometry, in metres. May be empty: then the extent is that of the zones.
     zones : geopandas.GeoDataFrame
         ``land_value`` (decimal text or None) and polygon geometry in the same system; optional ``kind``: ``zone``,
-        ``gap`` (street area that took the nearest zone's value, drawn without an edge) or ``overlap`` (hatched).
+        ``gap`` (street area that took the nearest zone's value, drawn paler and without an edge) or ``overlap``
+        (hatched on grey; one that has a land value under the policy is filled as a zone and hatched).
     width_mm, height_mm : float
         Size on paper; ``INVOICE_MAP_MM`` and ``DECREE_MAP_MM`` fit their documents.
+    equipment : geopandas.GeoDataFrame, optional
+        ``status`` and geometry of cabinets and containers in the same system.
 
     Returns
     -------
@@ -102,12 +112,14 @@ def network_map(
     Raises
     ------
     TemplateError
-        If the two frames are in different systems or degrees, or there is nothing to draw.
+        If the frames are in different systems or degrees, or there is nothing to draw.
     """
-    _check_frames(segments, zones)
-    segments = segments[~(segments.geometry.isna() | segments.geometry.is_empty)]
-    zones = zones[~(zones.geometry.isna() | zones.geometry.is_empty)]
-    frame = _frame_around(segments if len(segments) else zones, width_mm, height_mm - BAND_MM)
+    if equipment is None:
+        equipment = gpd.GeoDataFrame({"status": []}, geometry=[], crs=segments.crs)
+    _check_frames({"network": segments, "zones": zones, "equipment": equipment})
+    segments, zones, equipment = (_drawable(frame) for frame in (segments, zones, equipment))
+    own = [one.total_bounds for one in (segments, equipment) if len(one)] or [zones.total_bounds]
+    frame = _frame_around(np.array(own), width_mm, height_mm - BAND_MM)
     zones = zones[zones.geometry.intersects(shapely.box(*frame.box))]
 
     fills, legend = _zone_layers(zones, frame)
@@ -118,6 +130,13 @@ def network_map(
         legend.append((PERMITTED, "Rede permitida ou existente", "line"))
     if lines["clandestine"]:
         legend.append((CLANDESTINE, "Rede clandestina (art. 10)", "dashed"))
+    hidden = equipment["status"].to_numpy() == "clandestine"
+    places = equipment.geometry.to_numpy()
+    squares = {"regular": _squares_path(places[~hidden], frame), "clandestine": _squares_path(places[hidden], frame)}
+    if squares["regular"]:
+        legend.append((PERMITTED, "Armário ou contêiner", "square"))
+    if squares["clandestine"]:
+        legend.append((CLANDESTINE, "Armário clandestino (art. 10)", "square_open"))
 
     bar_m = _scale_bar_m(frame)
     denominator = round(frame.metres_per_mm * 1000)
@@ -131,7 +150,8 @@ def network_map(
         edge_width="0.06" if len(zones) > MANY_ZONES else "0.14",
         fills=fills,
         lines=lines,
-        colours={"edge": ZONE_EDGE, "permitted": PERMITTED, "clandestine": CLANDESTINE, "overlap": OVERLAP},
+        squares=squares,
+        colours={"edge": ZONE_EDGE, "permitted": PERMITTED, "clandestine": CLANDESTINE, "overlap": OVERLAP, "overlap_ground": OVERLAP_GROUND},
         bar=_bar(bar_m, frame),
     )
     crs = segments.crs or zones.crs
@@ -140,31 +160,37 @@ def network_map(
         svg=svg,
         legend=tuple(legend),
         scale_text=f"Escala 1:{number(denominator)} em folha A4{system}",
-        alt=_alt(segments, int(clandestine.sum()), len(zones), denominator, frame),
+        alt=_alt(segments, int(clandestine.sum()), len(equipment), int(hidden.sum()), zones, denominator, frame),
         width_mm=float(width_mm),
         height_mm=float(height_mm),
     )
 
 
-def _check_frames(segments: gpd.GeoDataFrame, zones: gpd.GeoDataFrame) -> None:
-    for frame, what in ((segments, "network"), (zones, "zones")):
-        if frame.crs is not None and frame.crs.is_geographic:
+def _check_frames(frames: dict[str, gpd.GeoDataFrame]) -> None:
+    known = {what: frame.crs for what, frame in frames.items() if frame.crs is not None}
+    for what, crs in known.items():
+        if crs.is_geographic:
             raise TemplateError(
-                f"The {what} of the map are in degrees ({frame.crs.to_string()}): a scale can't be drawn in degrees. "
+                f"The {what} of the map are in degrees ({crs.to_string()}): a scale can't be drawn in degrees. "
                 "Reproject to the workspace's system first."
             )
-    if segments.crs is not None and zones.crs is not None and segments.crs != zones.crs:
-        raise TemplateError(
-            f"The network is in {segments.crs.to_string()} and the zones in {zones.crs.to_string()}: the map would "
-            "show one beside the other. Reproject both to the workspace's system first."
-        )
-    if all(frame.geometry.isna().all() or frame.geometry.is_empty.all() for frame in (segments, zones)):
+        first, its = next(iter(known.items()))
+        if crs != its:
+            raise TemplateError(
+                f"The {first} of the map is in {its.to_string()} and the {what} in {crs.to_string()}: the map would "
+                "show one beside the other. Reproject all to the workspace's system first."
+            )
+    if not any(len(_drawable(frame)) for frame in frames.values()):
         raise TemplateError("The map has neither network nor zones to draw: give at least one of them a geometry.")
 
 
-def _frame_around(shown: gpd.GeoDataFrame, width_mm: float, height_mm: float) -> _Frame:
+def _drawable(frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    return frame[~(frame.geometry.isna() | frame.geometry.is_empty)]
+
+
+def _frame_around(bounds: np.ndarray, width_mm: float, height_mm: float) -> _Frame:
     """Centre what is shown, with a margin, at the largest round scale at which it fits."""
-    minx, miny, maxx, maxy = shown.total_bounds
+    (minx, miny), (maxx, maxy) = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
     across, up = max(maxx - minx, SMALLEST_EXTENT_M), max(maxy - miny, SMALLEST_EXTENT_M)
     needed = max(across / (width_mm - 2 * MARGIN_MM), up / (height_mm - 2 * MARGIN_MM))
     power = 10.0 ** np.floor(np.log10(needed))
@@ -184,22 +210,31 @@ def _zone_layers(
 
     fills: list[dict[str, str]] = []
     legend: list[tuple[str, str, str]] = []
-    for (low, high), colour in zip(classes, _spread_colours(len(classes)), strict=True):
-        member = np.array([v is not None and low <= v <= high for v in values], dtype=bool)
-        for kind in ("gap", "zone"):
-            path = _polygon_path(paper[member & _is_kind(kinds, kind)])
-            if path:
-                fills.append({"path": path, "colour": colour, "kind": kind})
+    members = [np.array([v is not None and low <= v <= high for v in values], dtype=bool) for low, high in classes]
+    colours = _spread_colours(len(classes))
+    for member, colour in zip(members, colours, strict=True):  # streets of all classes lie below the blocks of all
+        if path := _street_path(paper[member & (kinds == "gap")], paper[member & (kinds != "gap")]):
+            fills.append({"path": path, "colour": _paler(colour), "kind": "gap"})
+    streets = len(fills)
+    for (low, high), member, colour in zip(classes, members, colours, strict=True):
+        if path := _polygon_path(paper[member & (kinds != "gap")]):
+            fills.append({"path": path, "colour": colour, "kind": "zone"})
         legend.append((colour, _class_label(low, high), "fill"))
-    if any(fill["kind"] == "gap" for fill in fills):
-        legend.append((GAP_SAMPLE, "Tom claro: via, pelo valor da zona mais próxima", "fill"))
-    unvalued = np.array([v is None for v in values], dtype=bool) & ~_is_kind(kinds, "overlap")
+    if streets:
+        legend.append((_paler(colours[len(colours) // 2]), "Tom mais claro: via, pela zona mais próxima", "fill"))
+    unvalued = np.array([v is None for v in values], dtype=bool) & (kinds != "overlap")
     if path := _polygon_path(paper[unvalued]):
         fills.append({"path": path, "colour": NO_VALUE_COLOUR, "kind": "zone"})
         legend.append((NO_VALUE_COLOUR, "Sem valor no mapa", "fill"))
-    if path := _polygon_path(paper[_is_kind(kinds, "overlap")]):
-        fills.append({"path": path, "colour": OVERLAP, "kind": "overlap"})
-        legend.append((OVERLAP, "Sobreposição de zonas", "hatch"))
+    disputed = kinds == "overlap"
+    held = disputed & np.array([v is None for v in values], dtype=bool)
+    for member, kind, label in (
+        (disputed & ~held, "overlap", "Sobreposição de zonas"),
+        (held, "held", "Sobreposição de zonas, retida"),
+    ):
+        if path := _polygon_path(paper[member]):
+            fills.append({"path": path, "colour": OVERLAP, "kind": kind})
+            legend.append((OVERLAP, label, "hatch"))
     return fills, legend
 
 
@@ -207,12 +242,6 @@ def _value(text: object) -> Decimal | None:
     """Land value of a zone; None where the map gives none (null, or the NaN that a frame makes of it)."""
     value = Decimal(text) if isinstance(text, str | Decimal) and text else None
     return value if value is not None and value.is_finite() else None
-
-
-def _is_kind(kinds: np.ndarray, kind: str) -> np.ndarray:
-    if kind == "zone":
-        return np.array([k not in ("gap", "overlap") for k in kinds], dtype=bool)
-    return np.array([k == kind for k in kinds], dtype=bool)
 
 
 def _classes(values: list[Decimal]) -> list[tuple[Decimal, Decimal]]:
@@ -240,6 +269,18 @@ def _spread_colours(count: int) -> list[str]:
     return [CLASS_COLOURS[round(i * last / max(count - 1, 1))] for i in range(count)]
 
 
+def _paler(colour: str) -> str:
+    """Blend a colour with white, without transparency.
+
+    Examples
+    --------
+    >>> _paler("#bd9f68")
+    '#decfb4'
+    """
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(c + (255 - c) * STREET_SHARE_OF_WHITE):02x}" for c in parts)
+
+
 def _class_label(low: Decimal, high: Decimal) -> str:
     if low == high:
         return f"{reais(low)} por m²"
@@ -252,6 +293,23 @@ def _polygon_path(polygons: np.ndarray) -> str:
     parts = parts[(shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & (shapely.area(parts) > 0.01)]
     rings = shapely.get_rings(shapely.orient_polygons(parts))
     return "".join(_path(shapely.get_coordinates(ring)[:-1], closed=True) for ring in rings)
+
+
+def _street_path(streets: np.ndarray, blocks: np.ndarray) -> str:
+    """One path of all streets of a class, without the seams between them and without the blocks that will cover them."""
+    if not len(streets):
+        return ""
+    snapped = shapely.set_precision(np.concatenate([streets, blocks]), STREET_SNAP_MM)
+    return _polygon_path(np.array([shapely.union_all(snapped)], dtype=object))
+
+
+def _squares_path(places: np.ndarray, frame: _Frame) -> str:
+    """One path of a small square around each place."""
+    middles = shapely.get_coordinates(shapely.point_on_surface(places)) if len(places) else np.empty((0, 2))
+    middles = np.unique(middles, axis=0)
+    corner = np.column_stack([middles[:, 0] - frame.left_m, frame.top_m - middles[:, 1]]) / frame.metres_per_mm - SQUARE_MM / 2
+    side = _mm(SQUARE_MM)
+    return "".join(f"M{_mm(x)} {_mm(y)}h{side}v{side}h-{side}z" for x, y in corner)
 
 
 def _line_path(lines: np.ndarray, frame: _Frame) -> str:
@@ -314,19 +372,25 @@ def _bar(bar_m: int, frame: _Frame) -> dict[str, str]:
     }
 
 
-def _alt(segments: gpd.GeoDataFrame, clandestine: int, zones: int, denominator: int, frame: _Frame) -> str:
+def _alt(
+    segments: gpd.GeoDataFrame, clandestine: int, cabinets: int, hidden: int, zones: gpd.GeoDataFrame, denominator: int, frame: _Frame
+) -> str:
     """Describe the drawing to somebody who can't see it."""
     minx, miny, maxx, maxy = frame.box
     across, up = (number(round(side)) for side in (maxx - minx, maxy - miny))
-    regular = len(segments) - clandestine
-    network = [
-        f"{number(count)} {'trecho' if count == 1 else 'trechos'} {what}"
-        for count, what in ((regular, "de rede permitida ou existente em azul"),
-                            (clandestine, "de rede clandestina em vermelho tracejado"))
+    shown = [
+        f"{number(count)} {one if count == 1 else many} {what}"
+        for count, one, many, what in (
+            (len(segments) - clandestine, "trecho", "trechos", "de rede permitida ou existente em azul"),
+            (clandestine, "trecho", "trechos", "de rede clandestina em vermelho tracejado"),
+            (cabinets - hidden, "armário ou contêiner", "armários ou contêineres", "em quadrado azul"),
+            (hidden, "armário clandestino", "armários clandestinos", "em quadrado vermelho vazado"),
+        )
         if count
     ]
+    said = ", ".join(shown[:-1]) + (" e " if len(shown) > 1 else "") + shown[-1] if shown else "nenhum trecho de rede"
     return (
         f"Mapa com o norte para cima, na escala 1:{number(denominator)}, de uma área de {across} por {up} metros: "
-        f"{' e '.join(network) or 'nenhum trecho de rede'}, sobre {number(zones)} "
-        f"{'polígono' if zones == 1 else 'polígonos'} do Mapa de Valores, mais escuros quanto maior o valor do terreno."
+        f"{said}, sobre {number(len(zones))} {'polígono' if len(zones) == 1 else 'polígonos'} do Mapa de Valores, mais "
+        "escuros quanto maior o valor do terreno."
     )

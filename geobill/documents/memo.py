@@ -1,4 +1,4 @@
-"""What a memo of calculation shows of a record: numbered lines, sums, a worked example; and the check that they hold."""
+"""What a memo of calculation shows of a record: sums, a worked example, the scale of R; and the check that it holds."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from geobill.documents.policy_words import policy_value
 from geobill.domain.invoice import Basis, Held, Invoice, Line, WholeMonth
 from geobill.domain.money import plain, round_money
 from geobill.errors import BooksDontCloseError
+from geobill.law.statutes import STATUTES, load_statute
 
 DIGESTS: dict[str, str] = {
     "statute": "Lei (valores datados)",
@@ -32,15 +33,10 @@ DIGESTS: dict[str, str] = {
 }
 MOST_DECIMALS = 12
 LONGEST_MOVE_DAYS = 7
-
-
-@dataclass(frozen=True)
-class NumberedLine:
-    """A line with its number on the document; the annex refers to it."""
-
-    number: int
-    line: Line
-    doubled: str
+SATURDAY, DAYS_IN_A_WEEK = 5, 7
+ZERO = Decimal(0)
+METRES_PER_KM = 1000
+MULTIPLIER = "multiplicador"
 
 
 @dataclass(frozen=True)
@@ -57,6 +53,15 @@ class HeldGroup:
 
 
 @dataclass(frozen=True)
+class ScaleStep:
+    """One bracket of R: above ``from_km``, up to and including ``to_km``."""
+
+    from_km: Decimal
+    to_km: Decimal
+    value: Decimal
+
+
+@dataclass(frozen=True)
 class WorkedExample:
     """A line worked out as on a pocket calculator."""
 
@@ -65,13 +70,6 @@ class WorkedExample:
     factors: str
     exact: str
     amount: Decimal
-
-
-def numbered(lines: Sequence[Line], kind: str) -> tuple[NumberedLine, ...]:
-    """Lines of one kind (``network`` or ``equipment``), numbered through the whole document."""
-    return tuple(
-        NumberedLine(number, line, _doubled(line)) for number, line in enumerate(lines, start=1) if line.kind == kind
-    )
 
 
 def check_lines(lines: Sequence[Line], total: Decimal, rounding: str, what: str) -> None:
@@ -100,15 +98,14 @@ def check_lines(lines: Sequence[Line], total: Decimal, rounding: str, what: str)
 
 
 def worked_example(lines: Sequence[Line]) -> WorkedExample | None:
-    """First line worked out, or None where there are no lines."""
+    """Line of the largest amount worked out, of the network and not doubled if there is one; None without lines."""
     if not lines:
         return None
-    line = lines[0]
-    symbols, factors = zip(*_factors(line), strict=True)
+    line = max(lines, key=lambda line: (line.kind == "network", line.multiplier <= 1, line.amount))
     return WorkedExample(
-        number=1,
-        symbols=" × ".join(symbols) + " × dias ÷ dias do mês",
-        factors=" × ".join(words.number(factor) for factor in factors) + f" × {line.days} ÷ {line.month_days}",
+        number=lines.index(line) + 1,
+        symbols=" × ".join(symbol for symbol, _ in _factors(line)) + " × dias ÷ dias do mês",
+        factors=" × ".join(_printed(*pair) for pair in _factors(line)) + f" × {line.days} ÷ {line.month_days}",
         exact=_exact_text(_product(line)),
         amount=line.amount,
     )
@@ -135,28 +132,45 @@ def held_groups(held: Iterable[Held]) -> tuple[HeldGroup, ...]:
     )
 
 
-def extents(price: WholeMonth) -> tuple[str, ...]:
+def extents(price: WholeMonth, own_service: str = "") -> tuple[str, ...]:
     """Say what a permit covers, by service in the order of the lines: metres of network and volume of equipment.
 
-    Where the whole network is held there are no lines for it: its extension stands first.
+    Lines without a service belong to the operator's own. Where the whole network is held there are no lines for it:
+    its extension stands first.
     """
     sums: dict[str, list[Decimal]] = {}
     for line in price.lines:
-        extent = sums.setdefault(words.service(line.service) or "infraestrutura urbana", [Decimal(0), Decimal(0)])
+        extent = sums.setdefault(words.service(line.service or own_service) or "infraestrutura urbana", [ZERO, ZERO])
         extent[0] += line.length_m or 0
         extent[1] += line.volume_m3 or 0
     said = [f"rede com {words.metres(price.network_length_m)} de extensão"] if price.total is None else []
     for name, (length_m, volume_m3) in sums.items():
         parts = [f"rede com {words.metres(length_m)} de extensão"] if length_m and price.total is not None else []
         if volume_m3:
-            parts.append(f"armários, contêineres e outros equipamentos com {words.number(volume_m3)}{words.NBSP}m³")
+            parts.append(f"armários, contêineres e outros equipamentos com {words.figure(volume_m3)}{words.NBSP}m³")
         if parts:
             said.append(f"{name}: {' e '.join(parts)}")
     return tuple(said)
 
 
+def reducer_scale(basis: Basis, on: date) -> tuple[ScaleStep, ...]:
+    """Brackets of R (art. 7) in force on a day, in kilometres; empty for a statute that this geobill doesn't know."""
+    if basis.statute not in STATUTES:
+        return ()
+    brackets = load_statute(basis.statute).figures.figure("reducer", on).brackets
+    lows = (ZERO, *(bracket.up_to for bracket in brackets))
+    return tuple(
+        ScaleStep(low / METRES_PER_KM, bracket.up_to / METRES_PER_KM, bracket.value)
+        for low, bracket in zip(lows, brackets, strict=False)
+    )
+
+
 def due_sentence(invoice: Invoice) -> str:
-    """Why the invoice is due on its day (art. 8), in a sentence."""
+    """Why the invoice is due on its day (art. 8), in a sentence that holds whoever chose the day.
+
+    The record doesn't say whether a 15th that isn't the due day was a holiday: only for a weekend is it certain, so
+    for other days the rule is stated beside the two dates, and nothing is claimed of the 15th.
+    """
     month = invoice.month
     if policy_value(invoice.basis, "due_month", "following") == "following":
         month = month.following()
@@ -164,28 +178,27 @@ def due_sentence(invoice: Invoice) -> str:
     if invoice.due_on == nominal:
         return "Vencimento no décimo quinto dia do mês (art. 8º)."
     moved = (invoice.due_on - nominal).days
-    if 0 < moved <= LONGEST_MOVE_DAYS and invoice.issued_on <= invoice.due_on and invoice.issued_on <= nominal:
+    could_move = policy_value(invoice.basis, "due_day_rule", "next_business_day") == "next_business_day"
+    if could_move and 0 < moved <= LONGEST_MOVE_DAYS and invoice.issued_on <= nominal:
+        if nominal.weekday() >= SATURDAY and moved == DAYS_IN_A_WEEK - nominal.weekday():
+            return (
+                f"O décimo quinto dia (art. 8º), {words.long_date(nominal)}, não tem expediente bancário: o vencimento "
+                "passa ao primeiro dia útil bancário seguinte."
+            )
         return (
-            f"O décimo quinto dia (art. 8º), {words.long_date(nominal)}, não tem expediente bancário: o vencimento "
-            "passa ao primeiro dia útil bancário seguinte."
+            f"O décimo quinto dia (art. 8º) é {words.long_date(nominal)}, e o vencimento desta fatura, "
+            f"{words.long_date(invoice.due_on)}; sem expediente bancário, o vencimento passa ao primeiro dia útil "
+            "bancário seguinte."
         )
     return (
-        f"O décimo quinto dia (art. 8º) seria {words.long_date(nominal)}; o vencimento desta fatura foi fixado na sua "
-        "emissão."
+        f"O décimo quinto dia (art. 8º) é {words.long_date(nominal)}; o vencimento desta fatura, "
+        f"{words.long_date(invoice.due_on)}, foi fixado na sua emissão."
     )
 
 
 def digests(basis: Basis) -> tuple[tuple[str, str], ...]:
     """Digests with their names in Portuguese; a name without words stands as it is."""
     return tuple((DIGESTS.get(name, name), digest) for name, digest in basis.digests)
-
-
-def _doubled(line: Line) -> str:
-    """How a doubled line is marked, citing what doubles it; empty for a line that isn't."""
-    if line.multiplier <= 1:
-        return ""
-    cited = [text for text in line.articles if text.split()[0] in ("10", "12")] or ["10 § 2"]
-    return f"EM DOBRO, {words.articles(cited[:1])}"
 
 
 def _factors(line: Line) -> list[tuple[str, Decimal]]:
@@ -198,9 +211,13 @@ def _factors(line: Line) -> list[tuple[str, Decimal]]:
         ("L", line.location_index),
         ("D", line.depreciation_index),
         ("R", line.reducer),
-        ("multiplicador", line.multiplier),
+        (MULTIPLIER, line.multiplier),
     ]
     return [(symbol, factor) for symbol, factor in pairs if factor is not None]
+
+
+def _printed(symbol: str, factor: Decimal) -> str:
+    return words.number(factor) if symbol == MULTIPLIER else words.figure(factor)
 
 
 def _product(line: Line) -> Fraction:

@@ -3,10 +3,13 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from geobill.documents import memo, words
 from geobill.documents.annex import annex_csv
+from geobill.documents.lines import glossary, grounds, line_table, metres_charged
 from geobill.documents.maps import DECREE_MAP_MM, NetworkMap
 from geobill.documents.policy_words import decision_in_words, policy_lines, policy_value
 from geobill.documents.templating import fill
@@ -57,7 +60,13 @@ def render_invoice(invoice: Invoice, network_map: NetworkMap) -> bytes:
         doubled=any(line.multiplier > 1 for line in invoice.lines),
         map=network_map,
         digest=invoice.digest,
-        **_memo_context(invoice.basis, invoice.lines),
+        charged_once_m=metres_charged(invoice.lines, doubled=False),
+        charged_double_m=metres_charged(invoice.lines, doubled=True),
+        clandestine_counts=policy_value(invoice.basis, "clandestine_counts_in_reducer", "false") == "true",
+        held_m=sum((item.length_m for item in invoice.held), Decimal("0.00")),
+        extension_m=invoice.network_length_m,
+        reducer=invoice.reducer,
+        **_memo_context(invoice.basis, invoice.lines, invoice.month.first_day),
     )
     title = f"Fatura nº {invoice.number} – {invoice.operator.name}"
     inputs = _inputs(network_map, title, invoice.authority.name)
@@ -92,11 +101,14 @@ def render_decree_draft(draft: DecreeDraft, network_map: NetworkMap) -> bytes:
         price=price,
         authority=draft.authority,
         operator=draft.operator,
-        extents=memo.extents(price),
+        extents=memo.extents(price, draft.operator.service),
         roman=words.roman,
         map=network_map,
         digest=draft.digest,
-        **_memo_context(draft.basis, price.lines),
+        drawn_clandestine=any(kind == "dashed" for _, _, kind in network_map.legend),
+        extension_m=price.network_length_m,
+        reducer=price.reducer,
+        **_memo_context(draft.basis, price.lines, price.on),
     )
     title = f"Minuta de Decreto de Permissão de Uso – {draft.operator.name}"
     inputs = _inputs(network_map, title, draft.authority.name)
@@ -115,12 +127,16 @@ DOCUMENTS: tuple[Document, ...] = (
 )
 
 
-def _memo_context(basis: Basis, lines: tuple[Line, ...]) -> dict[str, Any]:
+def _memo_context(basis: Basis, lines: tuple[Line, ...], on: date) -> dict[str, Any]:
     """Values that the memo of calculation needs in every document that has one."""
     return {
         "basis": basis,
-        "network": memo.numbered(lines, "network"),
-        "equipment": memo.numbered(lines, "equipment"),
+        "network": line_table(lines, "network"),
+        "equipment": line_table(lines, "equipment"),
+        "grounds": grounds(lines),
+        "glossary": glossary(lines),
+        "no_decree": any("no_decree" in line.flags for line in lines),
+        "scale": memo.reducer_scale(basis, on),
         "example": memo.worked_example(lines),
         "policy": policy_lines(basis),
         "decisions": [decision_in_words(decision) for decision in basis.decisions],

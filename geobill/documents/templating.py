@@ -20,6 +20,7 @@ FILTERS = {
     function.__name__: function
     for function in (
         words.number,
+        words.figure,
         words.factor,
         words.reais,
         words.metres,

@@ -5,6 +5,7 @@ character for which none of them has a glyph would stop a PDF/A; it is printed a
 a name with an emoji in it can't keep an invoice from being issued and the gap is seen on the paper.
 """
 
+import re
 import unicodedata
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -13,6 +14,7 @@ from threading import Lock
 
 import typst
 
+from geobill.documents.packing import packed
 from geobill.errors import TemplateError
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -21,6 +23,9 @@ MISSING_GLYPH = "□"
 LAST_LATIN_1 = "\u00ff"
 # Controls, format characters (direction marks, joiners), line and paragraph separators, halves of surrogate pairs.
 UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# What typst_literal writes around a value: data may say anything, so it is left out of the search.
+LITERAL = re.compile(r'#"(?:[^"\\]|\\.)*";')
+FROM_OUTSIDE = re.compile(r"\b(?:import|include|eval|std|plugin)\b|@(?:preview|local)\b")
 _PROBE = (
     '#set document(title: [a], date: datetime(year: 2000, month: 1, day: 1))\n#set text(lang: "pt", font: "Libertinus Serif")\n'
     "#sys.inputs.text #strong(sys.inputs.text) #emph(sys.inputs.text)"
@@ -71,17 +76,32 @@ def typeset(source: str, inputs: dict[str, str], dated: date, what: str) -> byte
     Raises
     ------
     TemplateError
-        If Typst refuses, with its own message and place.
+        If the source imports or evaluates, or Typst refuses, with its own message and place.
     """
+    _refuse_code_from_outside(source, what)
     moment = datetime(dated.year, dated.month, dated.day, tzinfo=UTC)
     try:
-        return _compile(source, {**inputs, "date": dated.isoformat()}, moment)
+        pdf = _compile(source, {**inputs, "date": dated.isoformat()}, moment)
     except typst.TypstError as error:
         place = getattr(error, "diagnostic", "") or str(error)
         raise TemplateError(
             f"{what} can't be turned into a PDF/A-2a with PDF/UA-1, so no document was made. Typst says: {error}. "
             f"Correct the template at the place shown and render again; the records are untouched.\n{place}"
         ) from error
+
+
+    return packed(pdf)
+
+
+def _refuse_code_from_outside(source: str, what: str) -> None:
+    """Refuse a template that imports or evaluates: Typst would fetch ``@preview`` packages from the network."""
+    found = FROM_OUTSIDE.search(LITERAL.sub("", source))
+    if found:
+        raise TemplateError(
+            f"{what} uses {found[0]!r}: a template may not load packages or files, nor evaluate text, since a document "
+            "must come out the same without a network. No document was made. Write what you need into the template "
+            "itself; other templates come in through Jinja's {% include %}."
+        )
 
 
 @lru_cache(maxsize=1)

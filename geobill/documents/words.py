@@ -94,9 +94,21 @@ def number(value: Decimal | int) -> str:
     return sign + grouped + ("," + decimals if decimals else "")
 
 
+def figure(value: Decimal | int) -> str:
+    """Write a factor of a line: at least two decimals, further zeros dropped, every other decimal kept.
+
+    Examples
+    --------
+    >>> figure(Decimal("253.9")), figure(Decimal("200")), figure(Decimal("57.192380")), figure(Decimal("0.025"))
+    ('253,90', '200,00', '57,19238', '0,025')
+    """
+    exact = Decimal(value)
+    return number(_at_least_two_decimals(Decimal(plain(exact.normalize()))))
+
+
 def factor(value: Decimal | None) -> str:
     """Write a factor of a line, or a dash where it doesn't apply."""
-    return "–" if value is None else number(value)
+    return "–" if value is None else figure(value)
 
 
 def reais(amount: Decimal) -> str:

@@ -6,18 +6,26 @@ one. Prices of gap metres are cut exactly elsewhere; the gap faces here are a dr
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import shapely
-from scipy.spatial import Delaunay, cKDTree
+from scipy.spatial import Delaunay
 
 from geobill.errors import PolicyError
 from geobill.frames import ZONES, check_columns
-from geobill.intake.zones import Overlaps, lowest, merge, settle_overlaps
+from geobill.intake.zones import (
+    Overlaps,
+    foreign_distance,
+    highest,
+    lowest,
+    merge,
+    nearest_owner,
+    settle_overlaps,
+    value_ranks,
+)
 
 COVERAGE: tuple[str, ...] = ("zone", "land_value", "source_row", "kind", "status", "area_m2", "geometry")
 KINDS: tuple[str, ...] = ("zone", "overlap", "gap")
@@ -26,7 +34,7 @@ REACH_ERROR_M = 0.01  # of the arcs of the gap's outline
 SAMPLING_ERROR_M = 0.3  # of the first draft of a border, which is then moved to where it should be
 SHORTEST_SPACING_M = 0.3
 SMOOTHING_M = 0.02
-CRACK_M = 0.1  # narrower places between two zones are given to either, undivided
+CRACK_M, CRACK_SPACING_M = 0.1, 2.0  # narrower places between two zones are shared out roughly
 
 
 def draw_coverage(
@@ -65,13 +73,13 @@ def draw_coverage(
         raise PolicyError(f"max_gap_m can't be {max_gap_m}: it is a number of metres, 0 or more.")
     zones = zones.sort_values("source_row", kind="stable").reset_index(drop=True)
     shapes = np.asarray(zones.geometry.values, dtype=object)
-    ranks = _value_ranks(zones["land_value"])
+    ranks = value_ranks(zones["land_value"])
 
     own, disputed = settle_overlaps(shapes, ranks)
     rows = [_row(zones, at, "zone", face) for at, face in enumerate(own) if face is not None]
     faces, owners = [f for f in own if f is not None], [at for at, f in enumerate(own) if f is not None]
     for claimants, face in sorted(disputed.items()):
-        low, high = lowest(claimants, ranks), _highest(claimants, ranks)
+        low, high = lowest(claimants, ranks), highest(claimants, ranks)
         if on_overlap == "hold":
             rows.append(_held_row(zones, claimants, face))
         else:
@@ -79,7 +87,8 @@ def draw_coverage(
         faces.append(face)
         owners.append(high if on_overlap == "higher" else low)
     if max_gap_m > 0 and faces:
-        gaps = _draw_gaps(np.array(faces, dtype=object), np.array(owners), ranks, float(max_gap_m))
+        covered = shapely.union_all(shapes)  # of the zones as drawn: the faces' seams may leave hairlines
+        gaps = _draw_gaps(covered, np.array(faces, dtype=object), np.array(owners), ranks, float(max_gap_m))
         rows += [_row(zones, at, "gap", face) for at, face in sorted(gaps.items())]
     return _frame(rows, zones.crs)
 
@@ -114,9 +123,6 @@ def coverage_summary(coverage: gpd.GeoDataFrame, overlaps: Overlaps) -> dict[str
     }
 
 
-# --- gaps -------------------------------------------------------------------------------------------------------
-
-
 class _Outline(NamedTuple):
     """Edges of the covered ground: rows (x1, y1, x2, y2), the zone of each, and itself with its two neighbours."""
 
@@ -126,14 +132,13 @@ class _Outline(NamedTuple):
 
 
 def _draw_gaps(
-    faces: np.ndarray, owners: np.ndarray, ranks: np.ndarray, reach_m: float
+    covered: shapely.Geometry, faces: np.ndarray, owners: np.ndarray, ranks: np.ndarray, reach_m: float
 ) -> dict[int, shapely.MultiPolygon]:
     """Ground within reach of the faces that none covers, by the zone that is nearest.
 
     The borders in the gap are drawn from samples (`_bisectors`), noded with the outlines, and turned into faces; which
     zone a face belongs to is then asked exactly, so that a line too many does no harm.
     """
-    covered = shapely.union_all(faces)
     segments = max(8, int(np.ceil(np.pi / 4 / np.arccos(max(1 - REACH_ERROR_M / reach_m, 0.9)))))
     gap = shapely.difference(shapely.buffer(covered, reach_m, quad_segs=segments), covered)
     outline = _outer_edges(covered, faces, owners)
@@ -142,10 +147,10 @@ def _draw_gaps(
     linework = shapely.union_all(np.concatenate([lines, shapely.get_parts(shapely.boundary(gap))]))
     drawn = shapely.get_parts(shapely.polygonize(shapely.get_parts(linework)))
     points = shapely.point_on_surface(drawn)
-    shapely.prepare(gap)
-    inside = shapely.intersects(gap, points)
+    shapely.prepare([gap, covered])
+    inside = shapely.intersects(gap, points) & ~shapely.intersects(covered, points)
     drawn, points = drawn[inside], points[inside]
-    label = _nearest_owner(points, faces, owners, ranks, samples, outline.owner[on])
+    label = nearest_owner(points, faces, owners, ranks, samples, outline.owner[on])
     groups: dict[int, list[shapely.Geometry]] = defaultdict(list)
     for zone, face in zip(label.tolist(), drawn, strict=True):
         groups[zone].append(face)
@@ -181,7 +186,7 @@ def _sample(
     A point of the gap at distance d from an outline with samples every s metres, corners among them, is at most
     sqrt(d² + s²/4) from one. On the border to another zone at distance D of that outline, d is at least D/2; so that
     the error stays within e, s may be 2 sqrt(e² + e D). Outline farther than twice the reach from any other zone
-    borders on none; the two sides of a crack between neighbours are left out.
+    borders on none.
     """
     tree, parts = shapely.STRtree(faces), shapely.STRtree(shapely.get_parts(covered))
     found, found_on = [np.empty((0, 2))], [np.empty(0, dtype=int)]
@@ -192,11 +197,13 @@ def _sample(
         other = np.where(half > max(reach_m / 4, 1), 0.0, np.inf)  # long ones are halved first, unasked
         for radius in (0.8 * reach_m, 3 * reach_m + 1):
             ask = np.flatnonzero(np.isinf(other))
-            other[ask] = _foreign_distance(middle[ask], outline.owner[on[ask]], tree, owners, radius)
-        split = half > np.maximum(other / 4, SHORTEST_SPACING_M)
+            other[ask] = foreign_distance(middle[ask], outline.owner[on[ask]], tree, owners, radius)
+        crack = (other <= CRACK_M) & (half <= CRACK_SPACING_M / 2)
+        crack[crack] = _in_crack(todo[crack], parts)
+        split = ~crack & (half > np.maximum(other / 4, SHORTEST_SPACING_M))
         done = ~split & (other - half <= 2 * reach_m)
-        done[done] = ~_in_crack(todo[done], other[done], parts)
-        spacing = 2 * np.sqrt(SAMPLING_ERROR_M**2 + SAMPLING_ERROR_M * np.clip(other[done] - half[done], 0, None))
+        spacing = 2 * np.sqrt(SAMPLING_ERROR_M**2 + SAMPLING_ERROR_M * np.clip(other - half, 0, None))
+        spacing = np.where(crack, CRACK_SPACING_M, spacing)[done]
         steps = np.maximum(np.ceil(2 * half[done] / np.maximum(spacing, SHORTEST_SPACING_M)), 1).astype(int)
         number = np.arange((steps + 1).sum()) - np.repeat(np.cumsum(steps + 1) - steps - 1, steps + 1)
         along = (number / np.repeat(steps, steps + 1))[:, None]
@@ -209,31 +216,15 @@ def _sample(
     return samples, np.concatenate(found_on)[keep]
 
 
-def _foreign_distance(
-    xy: np.ndarray, owner: np.ndarray, tree: shapely.STRtree, owners: np.ndarray, radius: float
-) -> np.ndarray:
-    """Distance from each point to the nearest face of another zone, in metres; infinite beyond the radius."""
-    distance = np.full(len(xy), np.inf)
-    points, boxes = shapely.points(xy), shapely.box(*(xy - radius).T, *(xy + radius).T)
-    at, face = tree.query(boxes)
-    foreign = owners[face] != owner[at]
-    at, face = at[foreign], face[foreign]
-    np.minimum.at(distance, at, shapely.distance(points[at], tree.geometries[face]))
-    return np.where(distance <= radius, distance, np.inf)
-
-
-def _in_crack(edges: np.ndarray, other: np.ndarray, parts: shapely.STRtree) -> np.ndarray:
-    """Which short pieces of outline, another zone being at distance ``other``, have covered ground on both sides."""
-    crack = other <= CRACK_M
-    piece = edges[crack]
-    along = piece[:, 2:] - piece[:, :2]
-    aside = np.column_stack([-along[:, 1], along[:, 0]]) / np.hypot(along[:, 0], along[:, 1])[:, None]
-    middle = (piece[:, :2] + piece[:, 2:]) / 2
-    both = np.ones(len(piece), dtype=bool)
-    for side in (1.2 * CRACK_M, -1.2 * CRACK_M):
-        hit, _ = parts.query(shapely.points(middle + side * aside), predicate="intersects")
-        both &= np.isin(np.arange(len(piece)), hit)
-    crack[crack] = both
+def _in_crack(edges: np.ndarray, parts: shapely.STRtree) -> np.ndarray:
+    """Which short pieces of outline, another zone being close, have covered ground on both sides all along."""
+    along = edges[:, 2:] - edges[:, :2]
+    aside = 1.2 * CRACK_M * np.column_stack([-along[:, 1], along[:, 0]]) / np.hypot(*along.T)[:, None]
+    crack = np.ones(len(edges), dtype=bool)
+    for share in (0, 0.5, 1):
+        for side in (1, -1):
+            hit, _ = parts.query(shapely.points(edges[:, :2] + share * along + side * aside), predicate="intersects")
+            crack &= np.isin(np.arange(len(edges)), hit)
     return crack
 
 
@@ -378,42 +369,6 @@ def _circumcentres(triangles: np.ndarray) -> np.ndarray:
     return a + np.column_stack([x, y])
 
 
-def _nearest_owner(
-    points: np.ndarray,
-    faces: np.ndarray,
-    owners: np.ndarray,
-    ranks: np.ndarray,
-    samples: np.ndarray,
-    sample_owner: np.ndarray,
-) -> np.ndarray:
-    """Zone nearest to each point; where several are equally near, that of the nearest sample, else the lowest value."""
-    point_at, face_at = shapely.STRtree(faces).query_nearest(points, all_matches=True)
-    near: list[set[int]] = [set() for _ in points]
-    for point, zone in zip(point_at.tolist(), owners[face_at].tolist(), strict=True):
-        near[point].add(zone)
-    label = np.array([lowest(z, ranks) for z in near], dtype=int)
-    tied = np.flatnonzero([len(z) > 1 for z in near])
-    if len(tied) and len(samples):
-        _, at = cKDTree(samples).query(shapely.get_coordinates(points[tied]))
-        for point, zone in zip(tied.tolist(), sample_owner[at].tolist(), strict=True):
-            label[point] = zone if zone in near[point] else label[point]
-    return label
-
-
-# --- small things -----------------------------------------------------------------------------------------------
-
-
-def _value_ranks(values: Iterable[str]) -> np.ndarray:
-    """Place of each land value among the distinct ones, compared as decimals: equal values have equal ranks."""
-    exact = [Decimal(v) for v in values]
-    place = {v: i for i, v in enumerate(sorted(set(exact)))}
-    return np.array([place[v] for v in exact], dtype=int)
-
-
-def _highest(zones: Iterable[int], ranks: np.ndarray) -> int:
-    return min(zones, key=lambda z: (-ranks[z], z))
-
-
 def _row(zones: gpd.GeoDataFrame, at: int, kind: str, face: shapely.Geometry) -> tuple[Any, ...]:
     name, value, row = zones["zone"].iloc[at], zones["land_value"].iloc[at], int(zones["source_row"].iloc[at])
     return (name, value, row, kind, "priced", at, face)
@@ -427,6 +382,8 @@ def _held_row(zones: gpd.GeoDataFrame, claimants: tuple[int, ...], face: shapely
 def _frame(rows: list[tuple[Any, ...]], crs: Any) -> gpd.GeoDataFrame:
     rows = sorted(rows, key=lambda r: (KINDS.index(r[3]), r[5]))
     shapes = [r[6] for r in rows]
-    columns: dict[str, Any] = {name: np.array([r[i] for r in rows], dtype=object) for i, name in enumerate(COVERAGE[:5])}
+    columns: dict[str, Any] = {
+        name: pd.Series([r[i] for r in rows], dtype=object) for i, name in enumerate(COVERAGE[:5])
+    }
     columns["area_m2"] = shapely.area(np.array(shapes, dtype=object)) if rows else np.array([], dtype=float)
     return gpd.GeoDataFrame(columns, geometry=gpd.GeoSeries(shapes, crs=crs), columns=list(COVERAGE))

@@ -1,15 +1,18 @@
-"""Zones of a value map as they come from a file: repaired, set aside with a reason, and their overlaps counted.
+"""Zones of a value map as they come from a file: repaired, set aside with a reason, their overlaps counted and settled.
 
-A repair never drops ground silently: each one is a finding with the area before and after.
+A repair never drops ground silently: each one is a finding with the area before and after. Where a function speaks of
+zones by position and rank, ranks stand for their land values (`value_ranks`).
 """
 
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 import geopandas as gpd
 import numpy as np
 import shapely
+from scipy.spatial import cKDTree
 
 from geobill.domain.finding import Finding, SetAside
 from geobill.frames import ZONES, check_columns
@@ -211,7 +214,7 @@ def _open(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return faces, faces
     places = shapely.get_parts(shapely.union_all(faces))
     eroded = shapely.buffer(places, -(BORDER_HALF_WIDTH_M + 1e-6), join_style="mitre")
-    grown = shapely.buffer(eroded, BORDER_HALF_WIDTH_M + 5e-4, join_style="mitre", mitre_limit=5)
+    grown = shapely.buffer(eroded, BORDER_HALF_WIDTH_M + 5e-4, join_style="mitre", mitre_limit=1.5)
     face_at, place_at = shapely.STRtree(places).query(shapely.point_on_surface(faces), predicate="intersects")
     opened = np.full(len(faces), shapely.Polygon(), dtype=object)
     opened[face_at] = grown[place_at]
@@ -223,9 +226,56 @@ def _open(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return wide, narrow
 
 
+def value_ranks(values: Iterable[str]) -> np.ndarray:
+    """Place of each land value among the distinct ones, compared as decimals: equal values have equal ranks."""
+    exact = [Decimal(v) for v in values]
+    place = {v: i for i, v in enumerate(sorted(set(exact)))}
+    return np.array([place[v] for v in exact], dtype=int)
+
+
 def lowest(zones: Iterable[int], ranks: np.ndarray) -> int:
     """Position of the zone of lowest value, of several the first."""
     return min(zones, key=lambda z: (ranks[z], z))
+
+
+def highest(zones: Iterable[int], ranks: np.ndarray) -> int:
+    """Position of the zone of highest value, of several the first."""
+    return min(zones, key=lambda z: (-ranks[z], z))
+
+
+def foreign_distance(
+    xy: np.ndarray, owner: np.ndarray, tree: shapely.STRtree, owners: np.ndarray, radius: float
+) -> np.ndarray:
+    """Distance from each point to the nearest face of another zone, in metres; infinite beyond the radius."""
+    distance = np.full(len(xy), np.inf)
+    points, boxes = shapely.points(xy), shapely.box(*(xy - radius).T, *(xy + radius).T)
+    at, face = tree.query(boxes)
+    foreign = owners[face] != owner[at]
+    at, face = at[foreign], face[foreign]
+    np.minimum.at(distance, at, shapely.distance(points[at], tree.geometries[face]))
+    return np.where(distance <= radius, distance, np.inf)
+
+
+def nearest_owner(
+    points: np.ndarray,
+    faces: np.ndarray,
+    owners: np.ndarray,
+    ranks: np.ndarray,
+    samples: np.ndarray,
+    sample_owner: np.ndarray,
+) -> np.ndarray:
+    """Zone nearest to each point; where several are equally near, that of the nearest sample, else the lowest value."""
+    point_at, face_at = shapely.STRtree(faces).query_nearest(points, all_matches=True)
+    near: list[set[int]] = [set() for _ in points]
+    for point, zone in zip(point_at.tolist(), owners[face_at].tolist(), strict=True):
+        near[point].add(zone)
+    label = np.array([lowest(z, ranks) for z in near], dtype=int)
+    tied = np.flatnonzero([len(z) > 1 for z in near])
+    if len(tied) and len(samples):
+        _, at = cKDTree(samples).query(shapely.get_coordinates(points[tied]))
+        for point, zone in zip(tied.tolist(), sample_owner[at].tolist(), strict=True):
+            label[point] = zone if zone in near[point] else label[point]
+    return label
 
 
 def merge(parts: list[shapely.Geometry]) -> shapely.MultiPolygon:

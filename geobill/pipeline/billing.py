@@ -1,6 +1,7 @@
 """A month billed: numbers, lines, inputs and documents kept in one transaction, then written as files."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -15,7 +16,7 @@ from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
 from geobill.domain.invoice import Bill, Invoice, OperatorBill
 from geobill.domain.record import canonical_json, sha256
-from geobill.errors import InputError
+from geobill.errors import InputError, StoreError
 from geobill.frames import EQUIPMENT, SEGMENTS
 from geobill.intake.coverage import draw_coverage
 from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
@@ -55,6 +56,7 @@ def bill_month(
     each whole or not at all, so a run that was cut off is finished by the next: it issues nothing twice.
     """
     settings = workspace.settings
+    _check_folder(out)
     with workspace.database.write() as connection:
         cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
         ledger = Ledger(connection, workspace.database.tables)
@@ -73,13 +75,18 @@ def bill_month(
             say(f"invoice {number}: {mine.operator.name}")
             new.append(_issue(ledger, found, mine, settings, coverage, number, issued_on, due, now))
         numbers = [i.number for i in ledger.load_invoices(month)]
-        documents = ledger.load_documents(numbers)
+        files = [(d.file_name, d.content) for d in ledger.load_documents(numbers)]
         invoices = tuple(ledger.load_invoices(month))
-    files = [(d.file_name, d.content) for d in documents]
-    for mine in found.bill.operators:
-        say(f"draft of decree: {mine.operator.name}")
-        files.append((f"minuta-{_slug(mine.operator.id)}.pdf", _render_draft(found, mine, settings, coverage)))
-    written = _write_files(out, files)
+        for mine in found.bill.operators:
+            say(f"draft of decree: {mine.operator.name}")
+            files.append((f"minuta-{_slug(mine.operator.id)}.pdf", _render_draft(found, mine, settings, coverage)))
+    try:
+        written = _write_files(out, files)
+    except StoreError as fault:
+        raise StoreError(
+            f"{fault} The invoices of {month} are issued and kept ({', '.join(numbers) or 'none'}); only their files are missing: "
+            "then bill the month again, which issues nothing twice and writes them."
+        ) from None
     return BilledMonth(found, invoices, tuple(i.number for i in new), written, differs)
 
 
@@ -131,15 +138,16 @@ def _inputs(found: Month, mine: OperatorBill, settings: Settings) -> dict[str, s
 def _differences(bill: Bill, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
     """Operators whose issued invoice is no longer what the month would cost: said, never changed."""
     found = []
-    for mine in bill.operators:
-        invoice = issued.get(mine.operator.id)
-        if invoice is not None and invoice.lines != mine.lines:
+    now = {mine.operator.id: mine for mine in bill.operators}
+    for owner, invoice in issued.items():
+        mine = now.get(owner)  # None where its rows were taken back, or it is exempt by now
+        if mine is None or invoice.lines != mine.lines:
             found.append(
                 Finding(
                     "differs_from_issued",
                     "warning",
-                    f"invoice {invoice.number} of {mine.operator.id} stands at R$ {invoice.total}; "
-                    f"the month would now be R$ {mine.total}",
+                    f"invoice {invoice.number} of {owner} stands at R$ {invoice.total}; "
+                    f"the month would now be R$ {mine.total if mine else '0.00'}",
                     "an issued invoice never changes; a correction is a credit or difference note",
                 )
             )
@@ -192,13 +200,22 @@ def _due(settings: Settings, law: StreetUseLaw, month: BillingMonth) -> date:
     return due_date(month, int(law.figures.value("due_day", month.first_day)), settings.policy, banking)
 
 
+def _check_folder(out: Path) -> None:
+    """Refuse a folder for documents that can't be one, before anything is issued."""
+    there = next(p for p in (out, *out.absolute().parents) if p.exists())
+    if not there.is_dir():
+        raise InputError(f"{there} is a file: the documents need a folder. Name another with --out DIR.")
+
+
 def _write_files(out: Path, files: list[tuple[str, bytes]]) -> tuple[Path, ...]:
     """Write documents, each whole or not at all; one that stands there unchanged is left alone."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out} is a file: name a folder.")
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StoreError(f"The folder {out} can't be made: {fault.strerror}. Name another with --out DIR.") from None
     for partial in out.glob(".*.part"):
-        partial.unlink(missing_ok=True)  # left by a run that was cut off
+        with suppress(OSError):  # in use by another run
+            partial.unlink()  # left by a run that was cut off
     for name, content in files:
         target = out / name
         if not target.is_file() or target.read_bytes() != content:

@@ -80,7 +80,8 @@ def split_segments(
         If the systems differ or are in degrees.
     """
     _check_systems(segments, zones)
-    stretches = cut(segments.geometry.values, zone_set(zones, zone=zone, land_value=land_value), rules)
+    ground = zone_set(zones, zone=zone, land_value=land_value)
+    stretches = cut(segments.geometry.values, ground, rules)
     stretches["raw_m"] = stretches["end_m"] - stretches["start_m"]
     by = stretches.groupby(["line", "zone", "mate", "held", "flags"], sort=True, as_index=False)
     pieces = by["raw_m"].sum()
@@ -88,7 +89,8 @@ def split_segments(
         stretches["geometry"] = _draw(segments.geometry.values, stretches)
         pieces["geometry"] = [shapely.multilinestrings(list(g["geometry"])) for _, g in by]
     total = whole_units(plan_lengths(segments.geometry.values), precision_m)
-    pieces["units"] = _share_out(pieces["line"].to_numpy(), pieces["raw_m"].to_numpy() / float(precision_m), total)
+    turn = np.append(ground.order, -1)[pieces["zone"]]  # equal remainders: by the zone's name, never by the order of rows
+    pieces["units"] = _share_out(pieces["line"].to_numpy(), pieces["raw_m"].to_numpy() / float(precision_m), turn, total)
     pieces = pieces[pieces["units"] > 0].reset_index(drop=True)
     named = _named(pieces, segments[segment], zones[zone], zones[land_value], precision_m)
     return named.assign(geometry=pieces["geometry"].to_numpy()) if located else named
@@ -117,14 +119,15 @@ def _check_systems(segments: gpd.GeoDataFrame, zones: gpd.GeoDataFrame) -> None:
         )
 
 
-def _share_out(line: Ints, exact: Any, total: Ints) -> Ints:
+def _share_out(line: Ints, exact: Any, turn: Ints, total: Ints) -> Ints:
     """Whole units for each piece that add up to their line's total, by largest remainder.
 
-    ``line`` is sorted; ``exact`` is each piece's measured length in units. Equal remainders go to the earlier row.
+    ``line`` is sorted; ``exact`` is each piece's measured length in units. Remainders that differ by less than a
+    hundred-thousandth of a unit are equal; among them the lower ``turn`` comes first.
     """
     units = np.floor(exact).astype(np.int64)
     missing = total - np.bincount(line, weights=units, minlength=len(total)).astype(np.int64)
-    order = np.lexsort((-(exact - units), line))
+    order = np.lexsort((turn, -np.round(exact - units, 5), line))
     place = np.arange(len(line)) - np.searchsorted(line, line[order], "left")
     size = np.bincount(line, minlength=len(total))
     rounds, extra = np.divmod(missing, np.maximum(size, 1))

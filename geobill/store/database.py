@@ -2,11 +2,11 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, select
+from sqlalchemy import Connection, Engine, create_engine, event, select, text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.pool import NullPool
 
@@ -30,19 +30,23 @@ class Database:
     def create(cls, path: Path, srid: int, now: str) -> "Database":
         """Make a new store; nothing is left behind if that fails."""
         database = cls(path, srid)
-        with database.write() as connection:
-            gpkg.create(connection, database.tables, srid, now)
-            connection.execute(database.tables.schema.insert().values(version=SCHEMA_VERSION, created_at=now))
+        try:
+            with database.write() as connection:
+                gpkg.create(connection, database.tables, srid, now)
+                connection.execute(database.tables.schema.insert().values(version=SCHEMA_VERSION, created_at=now))
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
         return database
 
     @classmethod
     def open(cls, path: Path, srid: int) -> "Database":
-        """Open an existing store of this schema version.
+        """Open an existing store of this schema version and coordinate system.
 
         Raises
         ------
         StoreError
-            If the file isn't there, isn't a geobill store, or is of another version.
+            If the file isn't there, isn't a geobill store, or is of another version or system.
         """
         if not path.is_file():
             raise StoreError(f"{path} is not there. Make a workspace with geobill init DIR, or name yours with -w DIR.")
@@ -50,6 +54,7 @@ class Database:
         with database.read() as connection:
             try:
                 version = connection.execute(select(database.tables.schema.c.version)).scalar()
+                stored = connection.execute(text("SELECT DISTINCT srs_id FROM gpkg_geometry_columns")).scalars().all()
             except OperationalError as fault:
                 if "no such table" not in str(fault):
                     raise
@@ -61,7 +66,22 @@ class Database:
                 f"{path} has schema version {version}, this geobill writes version {SCHEMA_VERSION}. "
                 "Use the geobill that made it, or a newer one."
             )
+        if stored != [srid]:
+            raise StoreError(
+                f"{path} measures in EPSG:{', '.join(map(str, stored))}, geobill.toml says EPSG:{srid}: figures of two systems would "
+                "be mixed. Put the old crs back, or make a new workspace and import the files into it."
+            )
+        database._leave_wal()
         return database
+
+    def _leave_wal(self) -> None:
+        """Bring the rollback journal back where QGIS left its write-ahead log, which network drives can't share.
+
+        Tried without waiting: while another program has the file open the log stays, and geobill works with it.
+        """
+        with closing(sqlite3.connect(self.path, timeout=0)) as connection, suppress(sqlite3.OperationalError):
+            if connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+                connection.execute("PRAGMA journal_mode = DELETE")
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

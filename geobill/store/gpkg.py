@@ -58,7 +58,7 @@ def create(connection: Connection, tables: Tables, srid: int, now: str) -> None:
             {
                 "t": table.name,
                 "kind": "features" if spatial else "attributes",
-                "now": now,
+                "now": _moment(now),
                 "srid": srid if spatial else None,
             },
         )
@@ -87,8 +87,13 @@ def touch(connection: Connection, table: str, bounds: tuple[float, float, float,
             "min(coalesce(min_y, :b), :b), max_x = max(coalesce(max_x, :c), :c), max_y = max(coalesce(max_y, :d), :d) "
             "WHERE table_name = :t"
         ),
-        {"t": table, "now": now, "a": bounds[0], "b": bounds[1], "c": bounds[2], "d": bounds[3]},
+        {"t": table, "now": _moment(now), "a": bounds[0], "b": bounds[1], "c": bounds[2], "d": bounds[3]},
     )
+
+
+def _moment(now: str) -> str:
+    """Return ISO text with Z as GeoPackage wants it: with a fraction of a second (requirement 15)."""
+    return now if "." in now else now.replace("Z", ".000Z")
 
 
 def _crs(code: int) -> pyproj.CRS:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import date
 from typing import Any
 
@@ -34,8 +34,8 @@ class Registers:
 
     def load_operators(self) -> dict[str, Operator]:
         """All operators by id."""
-        names = [c for c in self._t.operators.c if c.name != "added_at"]
-        rows = self._c.execute(select(*names).order_by(self._t.operators.c.id))
+        columns = [self._t.operators.c[f.name] for f in fields(Operator)]
+        rows = self._c.execute(select(*columns).order_by(self._t.operators.c.id))
         return {row.id: Operator(**row._mapping) for row in rows}
 
     def save_decision(self, decision: Decision, now: str) -> None:
@@ -50,8 +50,8 @@ class Registers:
 
     def load_decisions(self) -> dict[str, Decision]:
         """All recorded decisions by id."""
-        names = [c for c in self._t.decisions.c if c.name != "recorded_at"]
-        rows = self._c.execute(select(*names).order_by(self._t.decisions.c.id))
+        columns = [self._t.decisions.c[f.name] for f in fields(Decision)]
+        rows = self._c.execute(select(*columns).order_by(self._t.decisions.c.id))
         return {r.id: Decision(**{**r._mapping, "date": date.fromisoformat(r.date)}) for r in rows}
 
     # -- batches

@@ -1,8 +1,10 @@
 """``geobill.toml``: who issues, where, under which statute and policy."""
 
+import math
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
@@ -52,6 +54,18 @@ corpus_christi_without_banking = true
 # política: o que a lei deixa em aberto. Sem linha, vale o padrão (veja: geobill policy show)
 [policy]
 """
+
+
+_STATES = "AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO"
+_BOM = "\ufeff"
+# the file's sections and their keys; the law's own room knows those of [policy]
+_SECTIONS: dict[str, tuple[str, ...]] = {
+    "municipality": ("name", "state", "crs", "bbox", "margin_m"),
+    "authority": tuple(f.name for f in fields(Authority) if f.name not in ("municipality", "state")),
+    "statute": ("name",),
+    "calendar": ("local_holidays", "carnival_without_banking", "corpus_christi_without_banking"),
+    "policy": (),
+}
 
 
 @dataclass(frozen=True)
@@ -111,17 +125,17 @@ def read_settings(path: Path) -> Settings:
         raise StoreError(f"{path.parent} is a file, not a workspace folder: name the folder with -w DIR.") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise StoreError(f"{path} can't be read: {fault}. Correct it, or restore it from a copy.") from None
+    _check_known(raw, _SECTIONS, "the file", path)
     place = _table(raw, "municipality", path)
     authority = _table(raw, "authority", path)
-    calendar = raw.get("calendar", {})
+    calendar = _table({"calendar": {}} | raw, "calendar", path)
+    for section, keys in _SECTIONS.items():
+        if keys:
+            _check_known(raw.get(section, {}), keys, f"[{section}]", path)
     state = str(_entry(place, "state", "municipality", path))
-    names = {f.name for f in fields(Authority)} - {"municipality", "state"}
-    unknown = set(authority) - names
-    if unknown:
-        raise InputError(
-            f"{path}: [authority] has the unknown key(s) {', '.join(sorted(unknown))}; known: {', '.join(sorted(names))}."
-        )
-    given = {str(k): _policy_text(k, v) for k, v in raw.get("policy", {}).items()}
+    if state not in _STATES.split():
+        raise InputError(f"{path}: state = {state!r} is none of {_STATES}: the holidays depend on it.")
+    given = {str(k): _policy_text(v) for k, v in _table({"policy": {}} | raw, "policy", path).items()}
     return Settings(
         municipality=_place(place, path),
         authority=Authority(
@@ -130,12 +144,7 @@ def read_settings(path: Path) -> Settings:
             **{k: str(v) for k, v in authority.items()},
         ),
         statute=str(_entry(_table(raw, "statute", path), "name", "statute", path)),
-        calendar=Calendar(
-            state=state,
-            local_holidays=tuple(_holiday(str(h), path) for h in calendar.get("local_holidays", ())),
-            carnival_without_banking=bool(calendar.get("carnival_without_banking", True)),
-            corpus_christi_without_banking=bool(calendar.get("corpus_christi_without_banking", True)),
-        ),
+        calendar=_calendar(calendar, state, path),
         policy=parse_policy(given),
         policy_given=given,
     )
@@ -150,9 +159,13 @@ def set_policy(path: Path, key: str, value: str) -> str:
     """Write one policy key into ``geobill.toml``, comments kept, all or nothing; return the value as written."""
     stored = check_policy_value(key, value)
     read_settings(path)  # a file that can't be read is refused before it is touched
-    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+    before = path.read_bytes().decode()
+    document = tomlkit.parse(before.removeprefix(_BOM))
     document.setdefault("policy", tomlkit.table())[key] = stored
-    replace_file(path, tomlkit.dumps(document).encode())
+    after = tomlkit.dumps(document)
+    if "\r\n" in before:  # Notepad's line ends and mark stay as they are
+        after = after.replace("\r\n", "\n").replace("\n", "\r\n")
+    replace_file(path, ((_BOM if before.startswith(_BOM) else "") + after).encode())
     return stored
 
 
@@ -160,11 +173,7 @@ def replace_file(path: Path, content: bytes) -> None:
     """Write a file so that a reader, or a power cut, finds the old one or the new one, never half of one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        _write_and_rename(partial, path, content)
     except OSError as fault:
         partial.unlink(missing_ok=True)
         raise StoreError(
@@ -172,10 +181,32 @@ def replace_file(path: Path, content: bytes) -> None:
         ) from None
 
 
-def _policy_text(key: str, value: Any) -> str:
+def _write_and_rename(partial: Path, path: Path, content: bytes, tries: int = 3) -> None:
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        partial.replace(path)
+    except FileNotFoundError:  # another run that starts now has swept it up with what killed runs left
+        if tries == 1:
+            raise
+        _write_and_rename(partial, path, content, tries - 1)
+
+
+def _policy_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+def _check_known(table: Mapping[str, Any], known: Iterable[str], where: str, path: Path) -> None:
+    unknown = sorted(set(table) - set(known))
+    if unknown:
+        raise InputError(
+            f"{path}: {where} has {', '.join(unknown)}, which geobill doesn't know and would pass over. "
+            f"Known: {', '.join(sorted(known))}."
+        )
 
 
 def _table(raw: Mapping[str, Any], name: str, path: Path) -> Mapping[str, Any]:
@@ -193,29 +224,58 @@ def _entry(table: Mapping[str, Any], key: str, section: str, path: Path) -> Any:
 
 def _place(table: Mapping[str, Any], path: Path) -> MunicipalityPlace:
     crs = str(_entry(table, "crs", "municipality", path))
-    if not crs.startswith("EPSG:") or not crs[5:].isdigit():
-        raise InputError(f"{path}: crs = {crs!r} is not of the form EPSG:31983.")
+    if not re.fullmatch(r"EPSG:\d{1,6}", crs, re.ASCII) or not _is_metric(int(crs[5:])):
+        raise InputError(
+            f"{path}: crs = {crs!r} is no projected system in metres, in which lengths could be measured and charged: write it "
+            'as "EPSG:31983".'
+        )
     box = _entry(table, "bbox", "municipality", path)
-    if not (
-        isinstance(box, list)
-        and len(box) == 4
-        and all(isinstance(v, (int, float)) for v in box)
-        and box[0] < box[2]
-        and box[1] < box[3]
-    ):
+    numbers = isinstance(box, list) and len(box) == 4 and all(map(_is_number, box))
+    if not (numbers and -180 <= box[0] < box[2] <= 180 and -90 <= box[1] < box[3] <= 90):
         raise InputError(
             f"{path}: bbox takes four numbers in degrees: lon min, lat min, lon max, lat max; it has {box!r}."
         )
+    margin = table.get("margin_m", 500)
+    if not _is_number(margin) or margin < 0:
+        raise InputError(f"{path}: margin_m takes metres as a number, 0 or more; it has {margin!r}.")
     west, south, east, north = map(float, box)
     return MunicipalityPlace(
-        str(_entry(table, "name", "municipality", path)),
-        crs,
-        (west, south, east, north),
-        float(table.get("margin_m", 500)),
+        str(_entry(table, "name", "municipality", path)), crs, (west, south, east, north), float(margin)
     )
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_metric(code: int) -> bool:
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    try:
+        crs = CRS.from_epsg(code)
+    except CRSError:
+        return False
+    return crs.is_projected and all(axis.unit_name == "metre" for axis in crs.axis_info)
+
+
+def _calendar(table: Mapping[str, Any], state: str, path: Path) -> Calendar:
+    days = table.get("local_holidays", [])
+    if not isinstance(days, list):
+        raise InputError(f'{path}: local_holidays takes a list, for example ["12-14", "2026-11-20"]; it has {days!r}.')
+    switches = {}
+    for key in ("carnival_without_banking", "corpus_christi_without_banking"):
+        switches[key] = table.get(key, True)
+        if not isinstance(switches[key], bool):
+            raise InputError(f"{path}: {key} takes true or false, without quotes; it has {switches[key]!r}.")
+    return Calendar(state, tuple(_holiday(str(h), path) for h in days), **switches)
+
+
 def _holiday(text: str, path: Path) -> str:
+    if not re.fullmatch(r"(\d{4}-)?\d{2}-\d{2}", text, re.ASCII):
+        raise InputError(
+            f"{path}: {text!r} in local_holidays is no day: write MM-DD for every year, or YYYY-MM-DD for one."
+        )
     parse_date(text if len(text) == 10 else f"2000-{text}", f"local_holidays in {path}")
     return text
 

@@ -1,15 +1,18 @@
 """Tables of the store, laid out so that GDAL and QGIS read every column of the embedded one.
 
 GDAL drops VARCHAR and NUMERIC columns silently and reads FLOAT with seven digits, so there are TEXT, INTEGER, REAL and
-BLOB only: money as whole cents, other exact figures as text, dates as ISO text, times as ISO text with Z.
+BLOB only: money as whole cents, other exact figures as text, dates as ISO text, times as ISO text with Z. Each table has
+an integer key ``fid``, as GeoPackage wants it; the ids that people and other tables use are unique beside it.
 """
 
 from dataclasses import dataclass
 from functools import cache
 
 from sqlalchemy import (
+    DOUBLE_PRECISION,
     REAL,
     TEXT,
+    BigInteger,
     Column,
     ForeignKey,
     Integer,
@@ -22,6 +25,9 @@ from sqlalchemy import (
 from geobill.store.geometry import Geometry
 
 SCHEMA_VERSION = 1
+# SQLite's INTEGER and REAL have 64 bits; those of PostgreSQL have 32: cents end at R$ 21 million, metres at seven digits
+_INTEGER = Integer().with_variant(BigInteger(), "postgresql")
+_REAL = REAL().with_variant(DOUBLE_PRECISION(), "postgresql")
 FEATURES = {
     "value_zones": "MULTIPOLYGON",
     "priced_coverage": "MULTIPOLYGON",
@@ -62,10 +68,13 @@ def make_tables(srid: int) -> Tables:
         return Column(name, TEXT, nullable=null)
 
     def integer(name: str) -> Column[int]:
-        return Column(name, Integer, nullable=False)  # a null would make GDAL's readers turn it into a float
+        return Column(name, _INTEGER, nullable=False)  # a null would make GDAL's readers turn it into a float
 
     def key() -> Column[int]:
-        return Column("fid", Integer, primary_key=True, autoincrement=True)
+        return Column("fid", _INTEGER, primary_key=True, autoincrement=True)
+
+    def id_(name: str = "id") -> Column[str]:
+        return Column(name, TEXT, nullable=False, unique=True)
 
     def points_to(name: str, target: str, *, null: bool = False) -> Column[str]:
         return Column(name, TEXT, ForeignKey(target), nullable=null, index=name == "batch")
@@ -75,23 +84,26 @@ def make_tables(srid: int) -> Tables:
 
     return Tables(
         metadata=meta,
-        schema=Table("geobill_schema", meta, Column("version", Integer, primary_key=True), text("created_at")),
+        schema=Table("geobill_schema", meta, key(), integer("version"), text("created_at")),
         operators=Table(
             "operators",
             meta,
-            Column("id", TEXT, primary_key=True),
+            key(),
+            id_(),
             *(text(n) for n in ("name", "kind", "cnpj", "service", "address", "email", "representative", "added_at")),
         ),
         decisions=Table(
             "decisions",
             meta,
-            Column("id", TEXT, primary_key=True),
+            key(),
+            id_(),
             *(text(n) for n in ("number", "date", "signatory", "question", "answer", "recorded_at")),
         ),
         batches=Table(
             "batches",
             meta,
-            Column("id", TEXT, primary_key=True),
+            key(),
+            id_(),
             *(text(n) for n in ("kind", "file", "layer", "sha256")),
             points_to("operator", "operators.id", null=True),
             integer("read"),
@@ -121,7 +133,7 @@ def make_tables(srid: int) -> Tables:
             points_to("batch", "batches.id"),
             integer("source_row"),
             *(text(n) for n in ("zone", "land_value")),
-            Column("area_m2", REAL, nullable=False),
+            Column("area_m2", _REAL, nullable=False),
             geom("value_zones"),
         ),
         priced_coverage=Table(
@@ -134,7 +146,7 @@ def make_tables(srid: int) -> Tables:
             text("zone", null=True),
             text("land_value", null=True),
             *(text(n) for n in ("kind", "status")),
-            Column("area_m2", REAL, nullable=False),
+            Column("area_m2", _REAL, nullable=False),
             geom("priced_coverage"),
         ),
         segments=Table(
@@ -148,7 +160,7 @@ def make_tables(srid: int) -> Tables:
             *(text(n, null=True) for n in ("service", "level", "permit")),
             *(text(n) for n in ("status", "width_m")),
             *(text(n, null=True) for n in ("declared_length_m", "installed_on", "removed_on")),
-            Column("length_m", REAL, nullable=False),
+            Column("length_m", _REAL, nullable=False),
             geom("segments"),
         ),
         equipment=Table(
@@ -167,7 +179,8 @@ def make_tables(srid: int) -> Tables:
         invoices=Table(
             "invoices",
             meta,
-            Column("number", TEXT, primary_key=True),
+            key(),
+            id_("number"),
             integer("series_year"),
             integer("sequence"),
             text("month"),
@@ -204,11 +217,13 @@ def make_tables(srid: int) -> Tables:
             points_to("invoice", "invoices.number"),
             text("role"),
             points_to("sha256", "archive.sha256"),
+            UniqueConstraint("invoice", "role"),
         ),
         archive=Table(
             "archive",
             meta,
-            Column("sha256", TEXT, primary_key=True),
+            key(),
+            id_("sha256"),
             text("kind"),
             Column("content", LargeBinary, nullable=False),  # zlib
         ),

@@ -49,8 +49,12 @@ def init_workspace(root: Path, statute: str, now: str, db: str | None = None) ->
         raise StoreError(
             f"{root} can't be made or written: {fault.strerror}. Choose a folder that you may write."
         ) from None
-    settings = read_settings(root / FILE_NAME)
-    return Workspace(root, settings, Database.create(root / STORE_NAME, settings.municipality.srid, now))
+    try:
+        settings = read_settings(root / FILE_NAME)
+        return Workspace(root, settings, Database.create(root / STORE_NAME, settings.municipality.srid, now))
+    except BaseException:
+        (root / FILE_NAME).unlink(missing_ok=True)
+        raise
 
 
 def open_workspace(root: Path) -> Workspace:

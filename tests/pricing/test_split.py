@@ -30,7 +30,9 @@ def metres(segments, zones, **rules):
 def two(x=100, rounded=None, angle=0.0, overlap=0.0):
     """Two zones beside each other, Z1 worth 100 and Z2 worth 80, that meet at x."""
     shapes = box(0, 0, x + overlap, 100), box(x, 0, 200, 100)
-    return zone_frame(*((f"Z{n + 1}", v, turn(s, angle, rounded)) for n, (s, v) in enumerate(zip(shapes, (100, 80), strict=True))))
+    return zone_frame(
+        *((f"Z{n + 1}", v, turn(s, angle, rounded)) for n, (s, v) in enumerate(zip(shapes, (100, 80), strict=True)))
+    )
 
 
 @pytest.mark.parametrize("angle", ANGLES)
@@ -45,7 +47,9 @@ def test_a_crossing_line_is_split_where_it_crosses(angle, rounded):
 
 @pytest.mark.parametrize("angle", ANGLES)
 @pytest.mark.parametrize("rounded", [None, 0.01])
-@pytest.mark.parametrize(("policy", "zone", "value"), [("lower", "Z2", "80"), ("higher", "Z1", "100"), ("mean", "Z1 / Z2", "90")])
+@pytest.mark.parametrize(
+    ("policy", "zone", "value"), [("lower", "Z2", "80"), ("higher", "Z1", "100"), ("mean", "Z1 / Z2", "90")]
+)
 def test_a_line_along_a_border_counts_once_by_policy(angle, rounded, policy, zone, value):
     segments = line_frame(turn(line((100, 10), (100, 80)), angle, rounded))
     pieces = split_segments(segments, two(angle=angle, rounded=rounded), rules=Rules(on_border=policy))
@@ -118,7 +122,9 @@ def test_a_gap_wider_than_three_centimetres_without_reach_is_in_no_zone():
 
 def street(width=12.0, angle=0.0):
     """Two blocks across a street, Z1 (100) below and Z2 (80) above."""
-    return zone_frame(("Z1", 100, turn(box(0, 0, 100, 100), angle)), ("Z2", 80, turn(box(0, 100 + width, 100, 200 + width), angle)))
+    return zone_frame(
+        ("Z1", 100, turn(box(0, 0, 100, 100), angle)), ("Z2", 80, turn(box(0, 100 + width, 100, 200 + width), angle))
+    )
 
 
 @pytest.mark.parametrize("angle", ANGLES)
@@ -159,7 +165,11 @@ def test_straight_out_from_where_two_blocks_meet_is_between_them(angle):
 @pytest.mark.parametrize("reach", [4.0, 20.0, 33.33])
 def test_beyond_the_reach_metres_lie_in_no_zone(angle, reach):
     found = metres(line_frame(turn(line((50, 40), (50, 180)), angle)), street(200, angle), max_gap_m=reach)
-    assert found == {("Z1", None, ()): 60, ("Z1", None, ("in_gap",)): round(reach, 2), (None, "no_zone", ()): round(80 - reach, 2)}
+    assert found == {
+        ("Z1", None, ()): 60,
+        ("Z1", None, ("in_gap",)): round(reach, 2),
+        (None, "no_zone", ()): round(80 - reach, 2),
+    }
 
 
 def test_the_reach_round_a_corner_is_a_circle():
