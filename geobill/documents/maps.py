@@ -1,6 +1,5 @@
 """The map on a document: the network over the zones of the Mapa de Valores, as a vector drawing at a round scale."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
@@ -8,8 +7,8 @@ from math import ceil
 import geopandas as gpd
 import numpy as np
 import shapely
-from shapely.geometry.base import BaseGeometry
 
+from geobill.documents.drawing import Frame, line_path, mm, polygon_path, squares_path, street_path
 from geobill.documents.templating import fill
 from geobill.documents.words import number, reais
 from geobill.errors import TemplateError
@@ -17,20 +16,17 @@ from geobill.errors import TemplateError
 # Light to dark sand: ordered by lightness alone, so that it reads without colour and on a grey print.
 CLASS_COLOURS: tuple[str, ...] = ("#faf6ea", "#f1e4c6", "#e4cf9f", "#d2b880", "#bd9f68")
 STREET_SHARE_OF_WHITE = 0.5  # streets take their class's colour, this much nearer to white
-STREET_SNAP_MM = 0.02
 NO_VALUE_COLOUR = "#ffffff"
 ZONE_EDGE = "#a3916c"
 PERMITTED = "#12357a"
 CLANDESTINE = "#c4161c"
 OVERLAP = "#5c5c5c"
 OVERLAP_GROUND = "#dcdcdc"
-SQUARE_MM = 1.7
 INVOICE_MAP_MM: tuple[float, float] = (174.0, 124.0)
 DECREE_MAP_MM: tuple[float, float] = (174.0, 200.0)
 MARGIN_MM = 5.0
 BAND_MM = 12.0  # below the map: scale bar and north arrow, where they can't cover the network
 MANY_ZONES = 500
-SIMPLIFY_MM = 0.05
 SMALLEST_EXTENT_M = 50.0
 ROUND_STEPS: tuple[float, ...] = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 7.5, 8, 10)
 
@@ -40,7 +36,8 @@ class NetworkMap:
     """A drawing and what belongs beside it.
 
     ``legend`` holds (colour, label, kind) with kind ``fill``, ``hatch``, ``line``, ``dashed``, ``square`` or
-    ``square_open``; the drawing itself carries the scale bar and the north arrow. It must be printed ``width_mm`` wide, or its scale doesn't hold.
+    ``square_open``; the drawing itself carries the scale bar and the north arrow. It must be printed ``width_mm``
+    wide, or its scale doesn't hold.
     """
 
     svg: str
@@ -49,34 +46,6 @@ class NetworkMap:
     alt: str
     width_mm: float
     height_mm: float
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """How metres become millimetres of paper: origin at the upper left corner, y downwards."""
-
-    left_m: float
-    top_m: float
-    metres_per_mm: float
-    width_mm: float
-    height_mm: float
-
-    @property
-    def box(self) -> tuple[float, float, float, float]:
-        """Extent in metres: minx, miny, maxx, maxy."""
-        right = self.left_m + self.width_mm * self.metres_per_mm
-        return self.left_m, self.top_m - self.height_mm * self.metres_per_mm, right, self.top_m
-
-    def on_paper(self, geometries: Sequence[BaseGeometry]) -> np.ndarray:
-        """Clip to the extent, turn into millimetres and simplify to what a printer can show."""
-        clipped = shapely.clip_by_rect(np.asarray(geometries, dtype=object), *self.box)
-        moved = shapely.transform(
-            clipped,
-            lambda xy: np.column_stack(
-                [(xy[:, 0] - self.left_m) / self.metres_per_mm, (self.top_m - xy[:, 1]) / self.metres_per_mm]
-            ),
-        )
-        return shapely.simplify(moved, SIMPLIFY_MM)
 
 
 def network_map(
@@ -125,14 +94,14 @@ def network_map(
     fills, legend = _zone_layers(zones, frame)
     clandestine = segments["status"].to_numpy() == "clandestine"
     shapes = segments.geometry.to_numpy()
-    lines = {"regular": _line_path(shapes[~clandestine], frame), "clandestine": _line_path(shapes[clandestine], frame)}
+    lines = {"regular": line_path(shapes[~clandestine], frame), "clandestine": line_path(shapes[clandestine], frame)}
     if lines["regular"]:
         legend.append((PERMITTED, "Rede permitida ou existente", "line"))
     if lines["clandestine"]:
         legend.append((CLANDESTINE, "Rede clandestina (art. 10)", "dashed"))
     hidden = equipment["status"].to_numpy() == "clandestine"
     places = equipment.geometry.to_numpy()
-    squares = {"regular": _squares_path(places[~hidden], frame), "clandestine": _squares_path(places[hidden], frame)}
+    squares = {"regular": squares_path(places[~hidden], frame), "clandestine": squares_path(places[hidden], frame)}
     if squares["regular"]:
         legend.append((PERMITTED, "Armário ou contêiner", "square"))
     if squares["clandestine"]:
@@ -143,19 +112,29 @@ def network_map(
     svg = fill(
         "mapa.svg.j2",
         "svg",
-        width=_mm(width_mm),
-        height=_mm(height_mm),
-        inner={"width": _mm(width_mm - 0.2), "height": _mm(height_mm - 0.2), "map": _mm(frame.height_mm)},
-        north_x=_mm(width_mm - 14),
+        width=mm(width_mm),
+        height=mm(height_mm),
+        inner={"width": mm(width_mm - 0.2), "height": mm(height_mm - 0.2), "map": mm(frame.height_mm)},
+        north_x=mm(width_mm - 14),
         edge_width="0.06" if len(zones) > MANY_ZONES else "0.14",
         fills=fills,
         lines=lines,
         squares=squares,
-        colours={"edge": ZONE_EDGE, "permitted": PERMITTED, "clandestine": CLANDESTINE, "overlap": OVERLAP, "overlap_ground": OVERLAP_GROUND},
+        colours={
+            "edge": ZONE_EDGE,
+            "permitted": PERMITTED,
+            "clandestine": CLANDESTINE,
+            "overlap": OVERLAP,
+            "overlap_ground": OVERLAP_GROUND,
+        },
         bar=_bar(bar_m, frame),
     )
     crs = segments.crs or zones.crs
-    system = f" – {crs.name.replace('UTM zone', 'UTM, fuso')} (EPSG:{crs.to_epsg()})" if crs is not None and crs.to_epsg() else ""
+    system = (
+        f" – {crs.name.replace('UTM zone', 'UTM, fuso')} (EPSG:{crs.to_epsg()})"
+        if crs is not None and crs.to_epsg()
+        else ""
+    )
     return NetworkMap(
         svg=svg,
         legend=tuple(legend),
@@ -188,7 +167,7 @@ def _drawable(frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
     return frame[~(frame.geometry.isna() | frame.geometry.is_empty)]
 
 
-def _frame_around(bounds: np.ndarray, width_mm: float, height_mm: float) -> _Frame:
+def _frame_around(bounds: np.ndarray, width_mm: float, height_mm: float) -> Frame:
     """Centre what is shown, with a margin, at the largest round scale at which it fits."""
     (minx, miny), (maxx, maxy) = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
     across, up = max(maxx - minx, SMALLEST_EXTENT_M), max(maxy - miny, SMALLEST_EXTENT_M)
@@ -196,12 +175,10 @@ def _frame_around(bounds: np.ndarray, width_mm: float, height_mm: float) -> _Fra
     power = 10.0 ** np.floor(np.log10(needed))
     per_mm = float(next(step * power for step in ROUND_STEPS if step * power >= needed))
     left, top = (minx + maxx - width_mm * per_mm) / 2, (miny + maxy + height_mm * per_mm) / 2
-    return _Frame(float(left), float(top), per_mm, width_mm, height_mm)
+    return Frame(float(left), float(top), per_mm, width_mm, height_mm)
 
 
-def _zone_layers(
-    zones: gpd.GeoDataFrame, frame: _Frame
-) -> tuple[list[dict[str, str]], list[tuple[str, str, str]]]:
+def _zone_layers(zones: gpd.GeoDataFrame, frame: Frame) -> tuple[list[dict[str, str]], list[tuple[str, str, str]]]:
     """Paths by class and kind, and the legend's entries for the classes that are drawn."""
     kinds = zones["kind"].to_numpy() if "kind" in zones.columns else np.full(len(zones), "zone", dtype=object)
     values = [_value(text) for text in zones["land_value"].to_numpy()]
@@ -213,17 +190,17 @@ def _zone_layers(
     members = [np.array([v is not None and low <= v <= high for v in values], dtype=bool) for low, high in classes]
     colours = _spread_colours(len(classes))
     for member, colour in zip(members, colours, strict=True):  # streets of all classes lie below the blocks of all
-        if path := _street_path(paper[member & (kinds == "gap")], paper[member & (kinds != "gap")]):
+        if path := street_path(paper[member & (kinds == "gap")], paper[member & (kinds != "gap")]):
             fills.append({"path": path, "colour": _paler(colour), "kind": "gap"})
     streets = len(fills)
     for (low, high), member, colour in zip(classes, members, colours, strict=True):
-        if path := _polygon_path(paper[member & (kinds != "gap")]):
+        if path := polygon_path(paper[member & (kinds != "gap")]):
             fills.append({"path": path, "colour": colour, "kind": "zone"})
         legend.append((colour, _class_label(low, high), "fill"))
     if streets:
         legend.append((_paler(colours[len(colours) // 2]), "Tom mais claro: via, pela zona mais próxima", "fill"))
     unvalued = np.array([v is None for v in values], dtype=bool) & (kinds != "overlap")
-    if path := _polygon_path(paper[unvalued]):
+    if path := polygon_path(paper[unvalued]):
         fills.append({"path": path, "colour": NO_VALUE_COLOUR, "kind": "zone"})
         legend.append((NO_VALUE_COLOUR, "Sem valor no mapa", "fill"))
     disputed = kinds == "overlap"
@@ -232,7 +209,7 @@ def _zone_layers(
         (disputed & ~held, "overlap", "Sobreposição de zonas"),
         (held, "held", "Sobreposição de zonas, retida"),
     ):
-        if path := _polygon_path(paper[member]):
+        if path := polygon_path(paper[member]):
             fills.append({"path": path, "colour": OVERLAP, "kind": kind})
             legend.append((OVERLAP, label, "hatch"))
     return fills, legend
@@ -287,93 +264,32 @@ def _class_label(low: Decimal, high: Decimal) -> str:
     return f"{reais(low)} a {reais(high)} por m²"
 
 
-def _polygon_path(polygons: np.ndarray) -> str:
-    """One path of all rings, each polygon wound the same way, so that overlapping ones don't cancel (nonzero)."""
-    parts = shapely.get_parts(polygons)
-    parts = parts[(shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & (shapely.area(parts) > 0.01)]
-    rings = shapely.get_rings(shapely.orient_polygons(parts))
-    return "".join(_path(shapely.get_coordinates(ring)[:-1], closed=True) for ring in rings)
-
-
-def _street_path(streets: np.ndarray, blocks: np.ndarray) -> str:
-    """One path of all streets of a class, without the seams between them and without the blocks that will cover them."""
-    if not len(streets):
-        return ""
-    snapped = shapely.set_precision(np.concatenate([streets, blocks]), STREET_SNAP_MM)
-    return _polygon_path(np.array([shapely.union_all(snapped)], dtype=object))
-
-
-def _squares_path(places: np.ndarray, frame: _Frame) -> str:
-    """One path of a small square around each place."""
-    middles = shapely.get_coordinates(shapely.point_on_surface(places)) if len(places) else np.empty((0, 2))
-    middles = np.unique(middles, axis=0)
-    corner = np.column_stack([middles[:, 0] - frame.left_m, frame.top_m - middles[:, 1]]) / frame.metres_per_mm - SQUARE_MM / 2
-    side = _mm(SQUARE_MM)
-    return "".join(f"M{_mm(x)} {_mm(y)}h{side}v{side}h-{side}z" for x, y in corner)
-
-
-def _line_path(lines: np.ndarray, frame: _Frame) -> str:
-    """One path of all lines; stretches that meet end to end are joined, so that dashes run through."""
-    parts = shapely.get_parts(lines)
-    if not len(parts):
-        return ""
-    joined = shapely.line_merge(shapely.multilinestrings(shapely.force_2d(parts)))
-    paper = shapely.get_parts(frame.on_paper(shapely.get_parts([joined])))
-    return "".join(_path(shapely.get_coordinates(line)) for line in paper)
-
-
-def _path(coordinates: np.ndarray, closed: bool = False) -> str:
-    """Relative moves in hundredths of a millimetre, so that rounding never adds up along a line."""
-    if len(coordinates) < 2:
-        return ""
-    hundredths = np.floor(coordinates * 100 + 0.5).astype(np.int64)
-    steps = np.diff(hundredths, axis=0)
-    steps = steps[(steps != 0).any(axis=1)]
-    if not len(steps) and closed:
-        return ""
-    if not len(steps):
-        steps = np.array([[1, 0]])
-    start = f"M{_hundredths(hundredths[0, 0])} {_hundredths(hundredths[0, 1])}l"
-    moves = " ".join(f"{_hundredths(dx)} {_hundredths(dy)}" for dx, dy in steps)
-    return start + moves + ("z" if closed else "")
-
-
-def _hundredths(count: int) -> str:
-    """Write hundredths of a millimetre as millimetres, with no needless digit.
-
-    Examples
-    --------
-    >>> _hundredths(150), _hundredths(-5), _hundredths(0)
-    ('1.5', '-0.05', '0')
-    """
-    sign, count = ("-" if count < 0 else ""), abs(int(count))
-    return f"{sign}{count // 100}.{count % 100:02d}".rstrip("0").rstrip(".")
-
-
-def _mm(length: float) -> str:
-    return _hundredths(round(length * 100))
-
-
-def _scale_bar_m(frame: _Frame) -> int:
+def _scale_bar_m(frame: Frame) -> int:
     """Longest bar of 1, 2 or 5 times a power of ten that takes at most a quarter of the width."""
     room = frame.width_mm * frame.metres_per_mm / 4
     power = 10 ** int(np.floor(np.log10(room)))
     return max(1, *(step * power for step in (1, 2, 5) if step * power <= room))
 
 
-def _bar(bar_m: int, frame: _Frame) -> dict[str, str]:
+def _bar(bar_m: int, frame: Frame) -> dict[str, str]:
     length = bar_m / frame.metres_per_mm
     whole_km = bar_m >= 1000 and bar_m % 1000 == 0
     return {
-        "length": _mm(length),
-        "half": _mm(length / 2),
+        "length": mm(length),
+        "half": mm(length / 2),
         "label": f"{number(bar_m // 1000)} km" if whole_km else f"{number(bar_m)} m",
         "middle": f"{number(Decimal(bar_m) / 2)}" if not whole_km else f"{number(Decimal(bar_m) / 2000)}",
     }
 
 
 def _alt(
-    segments: gpd.GeoDataFrame, clandestine: int, cabinets: int, hidden: int, zones: gpd.GeoDataFrame, denominator: int, frame: _Frame
+    segments: gpd.GeoDataFrame,
+    clandestine: int,
+    cabinets: int,
+    hidden: int,
+    zones: gpd.GeoDataFrame,
+    denominator: int,
+    frame: Frame,
 ) -> str:
     """Describe the drawing to somebody who can't see it."""
     minx, miny, maxx, maxy = frame.box

@@ -89,7 +89,6 @@ def typeset(source: str, inputs: dict[str, str], dated: date, what: str) -> byte
             f"Correct the template at the place shown and render again; the records are untouched.\n{place}"
         ) from error
 
-
     return packed(pdf)
 
 

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from geobill.pricing.edges import Edges, Ints, line_edges, look, polygon_edges
 from geobill.pricing.nearest import GapStretch, nearest_along
+from geobill.pricing.runs import Bools, Intervals, Runs, overhangs, part_lengths
 
 BORDER_M = 0.015  # a stretch within this of two zones lies on their border (contract, "Border")
 NARROW_M = 2 * BORDER_M  # overlaps and gaps narrower than this are borders; so are distances that differ by less
 BORDER_LENGTH_M = 0.50  # shorter stretches near two zones only cross a border, unless the whole line is shorter
 CORNER_M = 5.0  # passing a corner makes two zones' distances alike over some metres: that is no lying between them
 _SLACK = 1e-6  # a micrometre: what rotating and re-reading coordinates may move them
-
-Bools = NDArray[np.bool_]
 
 ON_BORDER, ON_OVERLAP, IN_GAP = "on_border", "on_overlap", "in_gap"
 
@@ -104,20 +103,6 @@ def _covered_by_one(lines: NDArray[np.object_], zones: ZoneSet) -> tuple[Bools, 
 
 
 @dataclass(frozen=True)
-class _Intervals:
-    """Elementary intervals of straight edges, in drawing order; nothing changes within one."""
-
-    edge: Ints
-    part: Ints
-    start: NDArray[np.float64]  # metres along the straight edge
-    end: NDArray[np.float64]
-
-    @property
-    def length(self) -> NDArray[np.float64]:
-        return self.end - self.start
-
-
-@dataclass(frozen=True)
 class _Presence:
     """Zones at the midpoints of intervals, one pair a row, and what the pairs say of each interval."""
 
@@ -137,13 +122,15 @@ def _cut_exactly(parts: NDArray[np.object_], zones: ZoneSet, rules: Rules) -> pd
     at = _presence(edges, outline, intervals, pairs, zones)
 
     # what each interval is, from the run of like intervals in which it stands
-    run = _Runs(intervals, at.border)
-    long_enough = np.minimum(BORDER_LENGTH_M, _part_lengths(intervals)[intervals.part]) - _SLACK
-    stretch = at.border & (run.length >= long_enough)
-    run = _Runs(intervals, at.covering >= 2)
+    run = Runs(intervals, at.border)
+    overhang = at.border & overhangs(intervals, run, edges, BORDER_LENGTH_M)
+    along = run.length - run.sum(np.where(overhang, intervals.length, 0.0))
+    long_enough = np.minimum(BORDER_LENGTH_M, part_lengths(intervals)[intervals.part]) - _SLACK
+    stretch = at.border & ~overhang & (along >= long_enough)
+    run = Runs(intervals, at.covering >= 2)
     overlap = ~stretch & (at.covering >= 2) & run.any(at.deep >= 2)
     uncovered = ~stretch & (at.covering == 0)
-    run = _Runs(intervals, uncovered)
+    run = Runs(intervals, uncovered)
     slit = uncovered & (run.all(at.border) | _slits(intervals, at, uncovered, run))
     gap = uncovered & ~slit
 
@@ -175,7 +162,7 @@ def _cut_exactly(parts: NDArray[np.object_], zones: ZoneSet, rules: Rules) -> pd
     return _along_parts(frame, edges)
 
 
-def _intervals(edges: Edges, outline: Edges) -> tuple[_Intervals, tuple[Ints, Ints]]:
+def _intervals(edges: Edges, outline: Edges) -> tuple[Intervals, tuple[Ints, Ints]]:
     """Cut each straight edge wherever a zone's outline is crossed, or comes within or leaves a tolerance."""
     tree = shapely.STRtree(outline.geometries())
     e, k = tree.query(edges.geometries(), "dwithin", distance=NARROW_M + _SLACK)
@@ -196,10 +183,10 @@ def _intervals(edges: Edges, outline: Edges) -> tuple[_Intervals, tuple[Ints, In
     keep = (~close | last) & (first | ~np.append(close[1:] & last[1:], False))
     edge, place = edge[keep], place[keep]
     same = edge[1:] == edge[:-1]
-    return _Intervals(edge[:-1][same], edges.part[edge[:-1][same]], place[:-1][same], place[1:][same]), (e, k)
+    return Intervals(edge[:-1][same], edges.part[edge[:-1][same]], place[:-1][same], place[1:][same]), (e, k)
 
 
-def _presence(edges: Edges, outline: Edges, at: _Intervals, pairs: tuple[Ints, Ints], zones: ZoneSet) -> _Presence:
+def _presence(edges: Edges, outline: Edges, at: Intervals, pairs: tuple[Ints, Ints], zones: ZoneSet) -> _Presence:
     mid = (at.start + at.end) / 2
     direction = (edges.b - edges.a) / edges.lengths[:, None]
     xy = edges.a[at.edge] + mid[:, None] * direction[at.edge]
@@ -245,39 +232,13 @@ def _two_nearest(interval: Ints, distance: NDArray[np.float64], count: int) -> N
     return np.where(number >= 2, total, np.inf)
 
 
-class _Runs:
-    """Runs of neighbouring intervals of one part for which something equally holds."""
-
-    def __init__(self, intervals: _Intervals, holds: Bools):
-        new = np.ones(len(holds), dtype=bool)
-        new[1:] = (holds[1:] != holds[:-1]) | (intervals.part[1:] != intervals.part[:-1])
-        self.number = np.cumsum(new) - 1
-        self.starts = np.flatnonzero(new)
-        self.ends = np.append(self.starts[1:], len(holds)) - 1
-        self.length = (
-            np.bincount(self.number, weights=intervals.length)[self.number] if len(holds) else intervals.length
-        )
-
-    def any(self, what: Bools) -> Bools:
-        """Whether something holds anywhere in the interval's run."""
-        return (np.bincount(self.number, weights=what) > 0)[self.number] if len(what) else what
-
-    def all(self, what: Bools) -> Bools:
-        """Whether something holds everywhere in the interval's run."""
-        return ~self.any(~what)
-
-
-def _slits(intervals: _Intervals, at: _Presence, uncovered: Bools, run: _Runs) -> Bools:
+def _slits(intervals: Intervals, at: _Presence, uncovered: Bools, run: Runs) -> Bools:
     """Uncovered runs shorter than NARROW_M between two covered intervals: a slit in a zone, crossed."""
     before, after = np.maximum(run.starts - 1, 0), np.minimum(run.ends + 1, len(uncovered) - 1)
     part = intervals.part
     between = (part[before] == part[run.starts]) & (part[after] == part[run.ends])
     between &= (at.covering[before] > 0) & (at.covering[after] > 0)
     return uncovered & between[run.number] & (run.length < NARROW_M)
-
-
-def _part_lengths(intervals: _Intervals) -> NDArray[np.float64]:
-    return np.bincount(intervals.part, weights=intervals.length)
 
 
 def _extremes(at: _Presence, candidate: Bools, count: int, zones: ZoneSet) -> tuple[Ints, Ints]:

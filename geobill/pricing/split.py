@@ -89,8 +89,12 @@ def split_segments(
         stretches["geometry"] = _draw(segments.geometry.values, stretches)
         pieces["geometry"] = [shapely.multilinestrings(list(g["geometry"])) for _, g in by]
     total = whole_units(plan_lengths(segments.geometry.values), precision_m)
-    turn = np.append(ground.order, -1)[pieces["zone"]]  # equal remainders: by the zone's name, never by the order of rows
-    pieces["units"] = _share_out(pieces["line"].to_numpy(), pieces["raw_m"].to_numpy() / float(precision_m), turn, total)
+    turn = np.append(ground.order, -1)[
+        pieces["zone"]
+    ]  # equal remainders: by the zone's name, never by the order of rows
+    pieces["units"] = _share_out(
+        pieces["line"].to_numpy(), pieces["raw_m"].to_numpy() / float(precision_m), turn, total
+    )
     pieces = pieces[pieces["units"] > 0].reset_index(drop=True)
     named = _named(pieces, segments[segment], zones[zone], zones[land_value], precision_m)
     return named.assign(geometry=pieces["geometry"].to_numpy()) if located else named

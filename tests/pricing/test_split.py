@@ -79,6 +79,16 @@ def test_a_whole_segment_shorter_than_half_a_metre_may_lie_on_a_border():
 
 
 @pytest.mark.parametrize("angle", ANGLES)
+def test_a_border_ends_where_the_line_turns_off_it(angle):
+    bent = turn(line((60, 10), (100, 10), (100, 80), (130, 81)), angle)
+    assert metres(line_frame(bent), two(angle=angle)) == {
+        ("Z1", None, ()): 40,
+        ("Z2", None, ("on_border",)): 70,
+        ("Z2", None, ()): 30.02,
+    }
+
+
+@pytest.mark.parametrize("angle", ANGLES)
 def test_an_overlap_is_held_exactly_and_settled_by_policy(angle):
     segments = line_frame(turn(line((10, 50), (190, 50)), angle))
     zones = two(angle=angle, overlap=20)

@@ -20,7 +20,7 @@ from workspaces import add_operator, bill, geobill, import_cabinets, import_netw
 from workspaces import write_network, write_zones
 
 from geobill.store.geometry import from_gpkg, to_gpkg
-from geobill.store.tables import FEATURES, LEDGER, make_tables
+from geobill.store.tables import FEATURES, make_tables
 
 TABLES = make_tables(31983)
 NAMES = [t.name for t in TABLES.metadata.sorted_tables]
