@@ -176,4 +176,4 @@ def test_package_reads_nothing_beside_the_project():
 
 def test_folders_are_the_rooms_of_the_design():
     rooms = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert rooms <= STAGES | EDGES | {"law", "domain", "demo"}
+    assert rooms <= STAGES | EDGES | {"pipeline", "law", "domain", "demo"}
