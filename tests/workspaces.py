@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from unittest.mock import patch
 
 from pricing.shapes import ORIGIN
@@ -127,7 +126,17 @@ def import_cabinets(workspace, file, operator):
 
 def add_operator(workspace, id_, name, kind="private"):
     return done(
-        "operator", "add", "--id", id_, "--name", name, "--kind", kind, "--cnpj", "11.222.333/0001-81", workspace=workspace
+        "operator",
+        "add",
+        "--id",
+        id_,
+        "--name",
+        name,
+        "--kind",
+        kind,
+        "--cnpj",
+        "11.222.333/0001-81",
+        workspace=workspace,
     )
 
 
@@ -167,5 +176,7 @@ def make_workspace(folder):
     later = {"implantado": "2027-03-01"}
     import_network(root, write_network(files / "gama.geojson", ("G1", 0.5, [(110, 40), (190, 40)], later)), "gama")
     import_network(root, write_network(files / "daec.geojson", ("D1", 0.5, [(110, 30), (190, 30)])), "daec")
-    import_cabinets(root, write_cabinets(files / "armarios.geojson", ("E1", 1.5, (5, 5)), ("E2", "2,345", (6, 5))), "beta")
+    import_cabinets(
+        root, write_cabinets(files / "armarios.geojson", ("E1", 1.5, (5, 5)), ("E2", "2,345", (6, 5))), "beta"
+    )
     return root

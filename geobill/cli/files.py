@@ -109,9 +109,13 @@ def import_cabinets(
 def _options(
     opened: Any, operator: str | None, crs: str | None, default_width: str | None, pairs: list[str] | None
 ) -> Any:
+    from geobill.errors import InputError
     from geobill.intake.reading import Options
 
     policy = opened.settings.policy
+    for option, text in (("--crs", crs), ("--operator", operator)):
+        if text is not None and not text.strip():
+            raise InputError(f"{option} is blank: give it a value, or leave it out.")
     return Options(
         operator=operator,
         crs=crs,

@@ -27,8 +27,13 @@ def price(
     from geobill.pipeline.month import price_month
 
     opened = shared.open_given(workspace)
-    if pieces is not None and pieces.resolve() == opened.database.path.resolve():
-        raise InputError(f"--pieces {pieces} is the workspace's own store, with its invoices: name another file.")
+    if pieces is not None:
+        if pieces.resolve() == opened.database.path.resolve():
+            raise InputError(f"--pieces {pieces} is the workspace's own store, with its invoices: name another file.")
+        if not pieces.absolute().parent.is_dir():
+            raise InputError(
+                f"--pieces {pieces} can't be written: there is no folder {pieces.parent}. Make it, or name another."
+            )
     located = pieces is not None and pieces.suffix.lower() == ".gpkg"
     found = price_month(opened, BillingMonth.parse(month), located=located)
     if pieces is not None:
@@ -58,8 +63,8 @@ def bill(
     billed = bill_month(
         opened,
         charged,
-        issued_on=parse_date(issued_on, "--issued-on") if issued_on else shared.today(),
-        due_on=parse_date(due, "--due") if due else None,
+        issued_on=parse_date(issued_on, "--issued-on") if issued_on is not None else shared.today(),
+        due_on=parse_date(due, "--due") if due is not None else None,
         out=out or opened.root / "documents" / str(charged),
         now=shared.now(),
         say=shared.say,

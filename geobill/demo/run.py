@@ -49,7 +49,9 @@ def run_demo(folder: Path, *, now: str, say: Callable[[str], None]) -> tuple[dic
         What was done as plain data, and the five lines.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} isn't empty: the demo changes nothing that is there. Name another folder, or remove this one first.")
+        raise InputError(
+            f"{folder} isn't empty: the demo changes nothing that is there. Name another folder, or remove this one."
+        )
     say("drawing the sample city")
     files = folder / "files"
     files.mkdir(parents=True)
@@ -110,10 +112,12 @@ def _lines(folder: Path, reports: list[tuple[CityFile, ImportReport]], billed: B
     totals = ", ".join(f"{i.operator.id} R$ {i.total:f}" for i in billed.invoices)
     metres = bill.metres
     return [
-        f"1. Read {len(reports)} files of a sample city: {read} rows = {accepted} accepted + {read - accepted} set aside, each with its reason.",
+        f"1. Read {len(reports)} files of a sample city: {read} rows = {accepted} accepted + {read - accepted} set aside,"
+        " each with its reason.",
         f"2. Priced {bill.month}: {metres.stored} m stored = {metres.priced} priced + {metres.held} held + {metres.exempt} exempt"
         f" + {metres.suspended} suspended.",
         f"3. Issued {len(billed.invoices)} invoices: {totals}; {', '.join(e.operator for e in bill.exempt)} exempt (art. 13).",
         f"4. Look at {folder / 'documents'}: fatura-*.pdf, anexo-*.csv for Excel, minuta-*.pdf (draft decrees).",
-        f"5. Open {folder / 'workspace' / 'cadastre.gpkg'} in QGIS, or ask again: geobill -w {folder / 'workspace'} price --month {bill.month}",
+        f"5. Open {folder / 'workspace' / 'cadastre.gpkg'} in QGIS, or ask again: geobill -w {folder / 'workspace'} price"
+        f" --month {bill.month}",
     ]

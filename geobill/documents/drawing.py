@@ -9,6 +9,7 @@ from shapely.geometry.base import BaseGeometry
 
 SIMPLIFY_MM = 0.05
 STREET_SNAP_MM = 0.02
+SMALLEST_HOLE_MM2 = 0.05
 SQUARE_MM = 1.7
 
 
@@ -53,7 +54,11 @@ def street_path(streets: np.ndarray, blocks: np.ndarray) -> str:
     if not len(streets):
         return ""
     snapped = shapely.set_precision(np.concatenate([streets, blocks]), STREET_SNAP_MM)
-    return polygon_path(np.array([shapely.union_all(snapped)], dtype=object))
+    merged = shapely.get_parts(shapely.simplify(shapely.union_all(snapped), SIMPLIFY_MM))
+    rings, part = shapely.get_rings(shapely.orient_polygons(merged), return_index=True)
+    seen = np.abs(shapely.area(shapely.polygons(rings))) >= SMALLEST_HOLE_MM2
+    outer = np.diff(part, prepend=-1) != 0
+    return "".join(_path(shapely.get_coordinates(ring)[:-1], closed=True) for ring in rings[seen | outer])
 
 
 def squares_path(places: np.ndarray, frame: Frame) -> str:

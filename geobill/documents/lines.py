@@ -19,13 +19,13 @@ ARTICLES: dict[str, str] = {
     "12 § 3": "cobrança em dobro por falta do cadastro no prazo",
     "16": "a Lei alcança os espaços que já vêm sendo utilizados",
 }
-NOTES: dict[str, tuple[str, str]] = {
-    "on_border": ("na divisa de zonas", "a linha corre sobre a divisa e conta uma só vez"),
-    "on_overlap": ("em sobreposição de zonas", "o Mapa de Valores dá mais de um valor ao lugar"),
-    "in_gap": ("em vão do mapa", "via que o Mapa de Valores não cobre; vale o valor T da zona mais próxima"),
-    "same_strip": ("mesma faixa de outra rede", "a entidade tem mais de uma rede na faixa"),
-    "declared_length": ("extensão declarada", "vale a extensão que a entidade declarou"),
-    "no_decree": ("sem decreto", "não há decreto de permissão registrado para o trecho ou equipamento"),
+NOTES: dict[str, str] = {
+    "on_border": "a linha corre sobre a divisa e conta uma só vez",
+    "on_overlap": "o Mapa de Valores dá mais de um valor ao lugar",
+    "in_gap": "via que o Mapa de Valores não cobre; vale o valor T da zona mais próxima",
+    "same_strip": "a entidade tem mais de uma rede na faixa",
+    "declared_length": "vale a extensão que a entidade declarou",
+    "no_decree": "não há decreto de permissão registrado para o trecho ou equipamento",
 }
 
 
@@ -113,7 +113,7 @@ def grounds(lines: Iterable[Line]) -> tuple[Ground, ...]:
         Ground(
             letter=letter(position),
             articles=words.articles(members[0].articles),
-            notes="; ".join(NOTES.get(code, (code,))[0] for code in members[0].flags),
+            notes=words.flags(members[0].flags),
             doubled=_doubled(members[0]),
             count=len(members),
             length_m=_sum(line.length_m for line in members) if members[0].kind == "network" else None,
@@ -131,7 +131,7 @@ def glossary(lines: Iterable[Line]) -> tuple[tuple[str, str], ...]:
         noted.update(line.flags)
     return (
         *((words.article(text), meaning) for text, meaning in ARTICLES.items() if text in cited),
-        *(NOTES[code] for code in NOTES if code in noted),
+        *((words.flags((code,)), meaning) for code, meaning in NOTES.items() if code in noted),
     )
 
 

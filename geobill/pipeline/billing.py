@@ -10,7 +10,7 @@ from typing import Any
 import geopandas as gpd
 
 from geobill.billing.month import check_dates, draft_decree, draft_invoice, due_date, is_banking_day
-from geobill.documents.maps import DECREE_MAP_MM, INVOICE_MAP_MM, network_map
+from geobill.documents.maps import DECREE_MAP_MM, INVOICE_MAP_MM, NetworkMap, network_map
 from geobill.documents.render import render_annex, render_decree_draft, render_invoice
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
@@ -21,6 +21,7 @@ from geobill.frames import EQUIPMENT, SEGMENTS
 from geobill.intake.coverage import draw_coverage
 from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
 from geobill.pipeline.month import Month, price_stored
+from geobill.pricing.in_force import due_rows, standing_rows
 from geobill.store.ledger import Ledger
 from geobill.store.networks import Cadastre
 from geobill.store.settings import Settings, holiday_on, replace_file
@@ -107,7 +108,7 @@ def _issue(
     ledger.save_invoice(invoice, inputs, now)
     stem = f"{number.replace('/', '-')}-{_slug(mine.operator.id)}"
     ledger.save_document(
-        number, "fatura", f"fatura-{stem}.pdf", render_invoice(invoice, _map(found, mine, coverage, INVOICE_MAP_MM))
+        number, "fatura", f"fatura-{stem}.pdf", render_invoice(invoice, _invoice_map(found, mine, coverage))
     )
     ledger.save_document(number, "anexo", f"anexo-{stem}.csv", render_annex(invoice, _annex_rows(found, mine)))
     return invoice
@@ -165,16 +166,33 @@ def _coverage(cadastre: Cadastre, found: Month, settings: Settings, now: str) ->
     return cadastre.load_coverage(found.batch, policy.on_overlap, max_gap_m)
 
 
-def _map(found: Month, mine: OperatorBill, coverage: gpd.GeoDataFrame, size_mm: tuple[float, float]) -> Any:
-    segments = found.segments[found.segments["operator"] == mine.operator.id]
-    return network_map(segments, coverage, *size_mm)
+def _invoice_map(found: Month, mine: OperatorBill, coverage: gpd.GeoDataFrame) -> NetworkMap:
+    """Map of what the month charges."""
+    return _map(found, mine, coverage, INVOICE_MAP_MM, lambda rows: due_rows(rows, found.bill.month, found.policy))
+
+
+def _decree_map(found: Month, mine: OperatorBill, coverage: gpd.GeoDataFrame) -> NetworkMap:
+    """Map of what a decree would grant: what stands on its day of reference and isn't clandestine."""
+    return _map(found, mine, coverage, DECREE_MAP_MM, lambda rows: standing_rows(rows, mine.whole_month.on))
+
+
+def _map(
+    found: Month,
+    mine: OperatorBill,
+    coverage: gpd.GeoDataFrame,
+    size_mm: tuple[float, float],
+    shown: Callable[[gpd.GeoDataFrame], gpd.GeoDataFrame],
+) -> NetworkMap:
+    owner = mine.operator.id
+    segments, equipment = (shown(f[f["operator"] == owner]) for f in (found.segments, found.equipment))
+    return network_map(segments, coverage, *size_mm, equipment=equipment)
 
 
 def _render_draft(found: Month, mine: OperatorBill, settings: Settings, coverage: gpd.GeoDataFrame) -> bytes:
     digests = tuple(sorted((role, sha256(content)) for role, content in _inputs(found, mine, settings).items()))
     basis = replace(found.bill.basis, digests=digests)
     draft = draft_decree(mine, basis, found.law, settings.authority, settings.policy, found.bill.month)
-    return render_decree_draft(draft, _map(found, mine, coverage, DECREE_MAP_MM))
+    return render_decree_draft(draft, _decree_map(found, mine, coverage))
 
 
 def _annex_rows(found: Month, mine: OperatorBill) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import geopandas as gpd
 from sqlalchemy import Connection
 
-from geobill.domain.finding import ImportReport
+from geobill.domain.finding import Finding, ImportReport
 from geobill.errors import InputError
 from geobill.intake.cabinets import read_cabinets
 from geobill.intake.coverage import coverage_summary, draw_coverage
@@ -69,9 +69,12 @@ def _import(
     found = read_layer(path, layer)
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
         registers, cadastre = _open(workspace, connection)
-        earlier = registers.find_batches(kind, found.sha256, found.name, options.operator)
-        _check_not_again(earlier, path, replace)
+        earlier = _earlier_imports(registers, kind, found, options.operator, replace)
         reading = read(found, _municipality(workspace.settings), list(registers.load_operators()))
+        if not earlier:
+            reading = _with_namesakes(
+                reading, registers.find_batches(kind, found.name, options.operator, file=path.name)
+            )
         batch = None if dry_run else registers.new_batch_id()
         report = _report(reading, found, batch, {})
         if batch is not None:
@@ -133,12 +136,33 @@ def _earlier_editions(cadastre: Cadastre, edition: str, in_force_from: date, rep
     return [batch for _, _, batch in same]
 
 
-def _check_not_again(earlier: list[str], path: Path, replace: bool) -> None:
-    if earlier and not replace:
+def _earlier_imports(registers: Registers, kind: str, found: Layer, operator: str | None, replace: bool) -> list[str]:
+    """Return the batches that this import takes the place of; a second import of one file is refused."""
+    same, name = registers.find_batches(kind, found.name, operator, sha256=found.sha256), found.path.name
+    if same and not replace:
         raise InputError(
-            f"{path.name} was imported already for this operator (batch {', '.join(earlier)}): a second import would charge its "
+            f"{name} was imported already for this operator (batch {', '.join(same)}): a second import would charge its "
             "metres twice. Nothing was changed. Give --replace to put this import in its place."
         )
+    if not replace:
+        return []
+    earlier = same or registers.find_batches(kind, found.name, operator, file=name)
+    if not earlier:
+        raise InputError(
+            f"--replace: no earlier import of {name} (layer {found.name}) for this operator is in force: nothing would be replaced, "
+            "and what was imported from other files would be charged beside it. Nothing was changed. Leave --replace out to add "
+            "this file, or give it the earlier one's name."
+        )
+    return earlier
+
+
+def _with_namesakes(reading: Reading, batches: list[str]) -> Reading:
+    """Add a warning where a file of this name, with other content, is in force already."""
+    if not batches:
+        return reading
+    message = f"a file of this name was imported before with other content (batch {', '.join(batches)}); both are in force now."
+    fix = "If this is its correction, its metres are charged twice: import it with --replace."
+    return replace(reading, findings=(*reading.findings, Finding("same_file_name", "warning", message, fix)))
 
 
 def _with_repairs(reading: Reading, zones: gpd.GeoDataFrame, refused: Any, repairs: Any) -> Reading:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Basis, Bill, Decision, PolicyUse
 from geobill.errors import InputError
-from geobill.law.policy import KEYS
+from geobill.law.policy import KEYS, Policy
 from geobill.law.statutes import load_statute
 from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
 from geobill.pricing.price import PricedMonth, price_segments
@@ -30,6 +30,7 @@ class Month:
     zones: gpd.GeoDataFrame
     batch: str | None
     decisions: dict[str, Decision]
+    policy: Policy
 
     @property
     def bill(self) -> Bill:
@@ -73,7 +74,7 @@ def price_stored(workspace: Workspace, connection: Connection, month: BillingMon
         basis,
         located,
     )
-    return Month(priced, law, segments, equipment, zones, batch, decisions)
+    return Month(priced, law, segments, equipment, zones, batch, decisions, settings.policy)
 
 
 def _basis(

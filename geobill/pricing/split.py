@@ -32,7 +32,8 @@ def zone_set(zones: gpd.GeoDataFrame, *, zone: str, land_value: str) -> ZoneSet:
     polygons = np.asarray(zones.geometry.values, dtype=object)
     # equal values: the name decides, then the place, so that the order of rows never does
     corner = zones.geometry.bounds[["minx", "miny"]].to_numpy() if len(zones) else np.empty((0, 2))
-    keys = sorted(range(len(values)), key=lambda n: (str(zones[zone].iloc[n]), *corner[n], n))
+    names = [str(name) for name in zones[zone]]
+    keys = sorted(range(len(values)), key=lambda n: (names[n], *corner[n], n))
     order = np.empty(len(values), dtype=np.int64)
     order[keys] = np.arange(len(values))
     return ZoneSet(polygons, np.array([rank[v] for v in values], dtype=np.int64), order)
@@ -143,9 +144,9 @@ def _named(
     pieces: pd.DataFrame, ids: pd.Series, names: pd.Series, values: pd.Series, precision_m: Decimal
 ) -> pd.DataFrame:
     place, mate = pieces["zone"].to_numpy(), pieces["mate"].to_numpy()
-    label, value = list(names), [Decimal(str(v)) for v in values]
-    zone: list[Any] = [None if p < 0 else label[p] for p in place]
-    land_value: list[Decimal | None] = [None if p < 0 else value[p] for p in place]
+    label = np.array([*names, None], dtype=object)  # -1, no zone, is the last one
+    value = np.array([*(Decimal(str(v)) for v in values), None], dtype=object)
+    zone, land_value = label[place], value[place]
     for n in np.flatnonzero(mate >= 0):
         zone[n] = " / ".join(sorted((str(label[place[n]]), str(label[mate[n]]))))
         land_value[n] = (value[place[n]] + value[mate[n]]) / 2
@@ -155,7 +156,7 @@ def _named(
     return pd.DataFrame(
         {
             "row": pieces["line"].to_numpy(),
-            "segment": [ids.iloc[n] for n in pieces["line"]],
+            "segment": ids.to_numpy()[pieces["line"]],
             "zone": pd.Series(zone, dtype=object),
             "zone_row": place,
             "land_value": pd.Series(land_value, dtype=object),

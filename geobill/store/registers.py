@@ -56,13 +56,15 @@ class Registers:
 
     # -- batches
 
-    def find_batches(self, kind: str, sha256: str, layer: str, operator: str | None) -> list[str]:
-        """Batches in force that came from the same file and layer, for the same operator."""
+    def find_batches(
+        self, kind: str, layer: str, operator: str | None, *, sha256: str | None = None, file: str | None = None
+    ) -> list[str]:
+        """Batches in force from a layer for an operator: of a file with these bytes, or of this name."""
         b = self._t.batches.c
-        same = select(b.id).where(b.kind == kind, b.sha256 == sha256, b.layer == layer, b.replaced_by.is_(None))
-        return list(
-            self._c.execute(same.where(b.operator.is_(None) if operator is None else b.operator == operator)).scalars()
-        )
+        same = select(b.id).where(b.kind == kind, b.layer == layer, b.replaced_by.is_(None))
+        same = same.where(b.operator.is_(None) if operator is None else b.operator == operator)
+        same = same.where(b.sha256 == sha256 if sha256 is not None else b.file == file)
+        return list(self._c.execute(same.order_by(b.id)).scalars())
 
     def new_batch_id(self) -> str:
         """Return the next batch's id."""

@@ -5,7 +5,7 @@ import geopandas as gpd
 import pytest
 from shapely import LineString, Point, box
 
-from geobill.documents.maps import network_map
+from geobill.documents.maps import CLANDESTINE, PERMITTED, network_map
 from geobill.documents.render import render_invoice
 from geobill.errors import TemplateError
 from tests.documents import records
@@ -70,6 +70,58 @@ def test_lines_off_the_zones_points_and_absent_geometry():
     assert "nenhum trecho" in network_map(empty, squares(["1.00"])).alt
     assert network_map(LINE, squares([])).svg
     assert network_map(frame([Point(320000, 7412000).buffer(0.001).boundary], status=["permitted"]), squares([])).svg
+
+
+def test_cabinets_are_squares_clandestine_ones_open_and_red():
+    boxes = frame(
+        [Point(320020, 7412050), Point(320040, 7412050), Point(320040, 7412050), Point(320060, 7412055), None],
+        status=["permitted", "existing", "existing", "clandestine", "permitted"],
+    )
+    drawing = network_map(LINE, squares(["1.00"]), equipment=boxes)
+    assert drawing.legend[-2:] == (
+        (PERMITTED, "Armário ou contêiner", "square"), (CLANDESTINE, "Armário clandestino (art. 10)", "square_open"),
+    )  # fmt: skip
+    assert "3 armários ou contêineres em quadrado azul e 1 armário clandestino em quadrado vermelho" in drawing.alt
+    assert len(re.findall(r"h1\.7v1\.7h-1\.7z", drawing.svg)) == 3  # two stand in one place
+    assert f'fill="#fff" stroke="{CLANDESTINE}"' in drawing.svg
+    assert network_map(LINE, squares(["1.00"])) == network_map(LINE, squares(["1.00"]), equipment=boxes.iloc[4:])
+    text = text_of(render_invoice(records.invoice(), drawing))
+    assert "Armário ou contêiner" in text
+
+
+def test_cabinets_away_from_the_network_are_within_the_map():
+    far = frame([Point(321500, 7412900)], status=["permitted"])
+    drawing = network_map(LINE, squares(["1.00"]), equipment=far)
+    x, y = map(float, re.search(r'd="M([\d.]+) ([\d.]+)h1\.7', drawing.svg).groups())
+    assert 0 < x < drawing.width_mm
+    assert 0 < y < drawing.height_mm
+    assert network_map(LINE.iloc[:0], squares([]), equipment=far).svg
+    with pytest.raises(TemplateError, match="one beside the other"):
+        network_map(LINE, squares(["1.00"]), equipment=far.to_crs(31982))
+
+
+def test_streets_lie_below_blocks_and_held_overlaps_on_grey():
+    zones = frame(
+        [box(320000, 7412000, 320080, 7412100), box(320080, 7412000, 320110, 7412100), box(320060, 7412040, 320080, 7412060)],
+        land_value=["100.00", "100.00", None], kind=["zone", "gap", "overlap"],
+    )  # fmt: skip
+    drawing = network_map(LINE, zones)
+    fills = re.findall(r'<path d="[^"]*" fill="([^"]+)"', drawing.svg)
+    assert fills[:4] == ["#fcfaf4", "#faf6ea", "#dcdcdc", "url(#hatch)"]
+    assert "opacity" not in drawing.svg
+    assert [label for _, label, _ in drawing.legend][1:3] == [
+        "Tom mais claro: via, pela zona mais próxima", "Sobreposição de zonas, retida",
+    ]  # fmt: skip
+    priced = network_map(LINE, zones.assign(land_value=["100.00", "100.00", "90.00"]))
+    assert "Sobreposição de zonas" in [label for _, label, _ in priced.legend]
+    assert "#dcdcdc" not in priced.svg
+
+
+def test_streets_of_a_class_are_one_area_without_their_seams():
+    gaps = [box(320000 + 10 * i, 7412000, 320010 + 10 * i, 7412100) for i in range(10)]
+    drawing = network_map(LINE, frame(gaps, land_value=["5.00"] * 10, kind=["gap"] * 10))
+    path = re.search(r'<path d="([^"]*)" fill="#fcfaf4"', drawing.svg)[1]
+    assert path.count("z") == 1
 
 
 def test_degrees_mixed_systems_and_nothing_are_refused():

@@ -49,6 +49,35 @@ def test_every_article_of_the_law_that_binds_the_permit_is_cited(drawing):
         assert cited in text, cited
 
 
+def test_exemption_edition_setoff_and_regulation_are_dealt_with(drawing):
+    text = render(drawing)
+    assert "não é entidade de direito público do Município de Caieiras" in text
+    assert "não se lhe aplica o art. 13 da Lei nº 3.057" in text
+    assert "o da edição 2026, em vigor desde 1º de janeiro de 2026" in text
+    assert "art. 14 da Lei Complementar nº 101" in text
+    assert "o decreto que a regulamenta (arts. 2º e 17 da Lei)" in text
+    assert "art. 12, caput e §§ 1º, 3º e 4º, da Lei" in text
+    assert "advertência, aplicada pela Secretaria Municipal de Obras" in text
+    assert "não se lhe aplica" not in render(drawing, operator=records.operator(kind="municipal"))
+
+
+def test_figures_of_the_law_come_from_the_lines(drawing):
+    text = render(drawing)
+    assert "o índice de locação, de 3%; D, o índice de depreciação, de 50%" in text
+    assert "à razão de R$ 150,00 (cento e cinquenta reais) mensais por metro cúbico" in text
+    held = render(drawing, lines=[], held_m="159000.10", reducer=None)
+    assert "de 3%; D, o índice de depreciação, de 50%" in held
+
+
+def test_a_line_without_service_takes_the_operators(drawing):
+    text = render(drawing, lines=[records.network_line(service=None)], operator=records.operator(service="telecom"))
+    assert "I – telecomunicações: rede com 1.234,56 m de extensão." in text
+
+
+def test_clandestine_network_on_the_map_is_said_to_be_outside_the_permit(drawing):
+    assert "não integram a permissão (art. 1º deste Decreto)" in render(drawing)
+
+
 def test_number_date_and_signatures_stay_blank(drawing):
     text = render(drawing)
     assert re.search(r"DECRETO Nº ?, DE DE DE", text)

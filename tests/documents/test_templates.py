@@ -3,6 +3,7 @@ from datetime import date
 import jinja2
 import pytest
 
+from geobill.documents import typesetting
 from geobill.documents.render import DOCUMENTS
 from geobill.documents.templating import environment, fill, typst_literal
 from geobill.documents.typesetting import TEMPLATES, has_glyph, typeset
@@ -39,6 +40,36 @@ def test_templates_see_only_the_packages_folder():
     source = '#set document(title: [x], date: datetime(year: 2026, month: 1, day: 1))\n#read("/../../../etc/passwd")'
     with pytest.raises(TemplateError, match="can't be turned into a PDF"):
         typeset(source, {}, date(2026, 1, 1), "x")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        '#import "@preview/cetz:0.3.1"',
+        '#import "@local/house:1.0.0": *',
+        '#import ("@pre" + "view/cetz:0.3.1")',
+        '#include "@preview/cetz:0.3.1"',
+        '#eval("import \\"@preview/cetz:0.3.1\\"", mode: "code")',
+        '#dictionary(std).at("ev" + "al")("1")',
+        '#plugin("x.wasm")',
+        '#"a";#import "@preview/cetz:0.3.1"',
+    ],
+)
+def test_no_package_and_no_network(code, monkeypatch):
+    def reached(*_):
+        raise AssertionError("Typst was asked: it would look for the package on the network")
+
+    monkeypatch.setattr(typesetting, "_compile", reached)
+    with pytest.raises(TemplateError, match="without a network"):
+        typeset(f"#set document(title: [x])\n{code}", {}, date(2026, 1, 1), "x")
+
+
+def test_data_may_speak_of_imports():
+    source = (
+        '#set document(title: [x], date: datetime(year: 2026, month: 1, day: 1))\n#set text(lang: "pt")\n'
+        + typst_literal('#import "@preview/cetz:0.3.1" \\') + typst_literal('include eval std "')
+    )
+    assert typeset(source, {}, date(2026, 1, 1), "x").startswith(b"%PDF")
 
 
 def test_undefined_and_absent_values_are_errors():

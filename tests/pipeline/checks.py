@@ -4,8 +4,8 @@ import hashlib
 import sqlite3
 from contextlib import closing
 
-from geobill.domain.record import canonical_json, from_plain, sha256, to_plain
 from geobill.domain.invoice import Invoice
+from geobill.domain.record import canonical_json, from_plain, sha256, to_plain
 from geobill.store.database import Database
 from geobill.store.ledger import Ledger
 

@@ -9,7 +9,6 @@ from decimal import Decimal
 import geopandas as gpd
 import pytest
 import shapely
-from pipeline.checks import assert_whole, load_archived, load_invoices, query
 from workspaces import add_operator, bill, done, geobill, import_network, import_zones, write_network, write_zones
 
 from geobill.domain.dates import BillingMonth
@@ -20,12 +19,15 @@ from geobill.law.statutes import load_statute
 from geobill.pipeline.billing import _due
 from geobill.pricing.price import price_segments
 from geobill.store.settings import read_settings
+from pipeline.checks import assert_whole, load_archived, load_invoices, query
 
 TWO = ("2026/000001", "2026/000002")
 
 
 def files(workspace):
-    return {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted((workspace / "documents").rglob("*")) if p.is_file()}
+    return {
+        p: (p.read_bytes(), p.stat().st_mtime_ns) for p in sorted((workspace / "documents").rglob("*")) if p.is_file()
+    }
 
 
 def new_operator(workspace, tmp_path, id_, lines=(("X1", 0.5, [(10, 50), (90, 50)]),)):
@@ -57,7 +59,9 @@ def test_a_second_bill_issues_nothing_and_leaves_every_file(workspace):
     assert files(workspace) == documents
 
 
-@pytest.mark.parametrize("spoil", [lambda p: p.unlink(), lambda p: p.write_bytes(p.read_bytes()[:99])], ids=["gone", "cut"])
+@pytest.mark.parametrize(
+    "spoil", [lambda p: p.unlink(), lambda p: p.write_bytes(p.read_bytes()[:99])], ids=["gone", "cut"]
+)
 @pytest.mark.parametrize("kind", ["fatura", "anexo", "minuta"])
 def test_a_document_that_is_missing_or_spoilt_is_written_again_as_issued(workspace, spoil, kind):
     bill(workspace)
@@ -84,7 +88,10 @@ def test_each_year_of_issue_has_its_own_series(workspace):
         ("2027-03", "2027-04-01", ["2027/000005", "2027/000006", "2027/000007"]),  # gama's line is there from March on
     ):
         assert list(numbers(bill(workspace, month=month, issued_on=issued_on)).values()) == expected
-    assert query(workspace, "SELECT series_year, count(*), max(sequence) FROM invoices GROUP BY 1") == [(2026, 4, 4), (2027, 7, 7)]
+    assert query(workspace, "SELECT series_year, count(*), max(sequence) FROM invoices GROUP BY 1") == [
+        (2026, 4, 4),
+        (2027, 7, 7),
+    ]
     assert_whole(workspace, [n for (n,) in query(workspace, "SELECT number FROM invoices ORDER BY number")])
 
 
@@ -100,7 +107,9 @@ def test_nobody_owes_anything_and_no_number_is_taken(tmp_path):
 
 def test_an_operator_above_100_km_is_billed_after_a_decision(workspace, tmp_path):
     long = [(f"L{n}", 0.5, [(-6000, 1000 + 10 * n), (4000, 1000 + 10 * n)]) for n in range(11)]
-    import_zones(workspace, write_zones(tmp_path / "todo.geojson", ("Todo", "4", -7000, 0, 5000, 2000)), "2002", "2002-01-01")
+    import_zones(
+        workspace, write_zones(tmp_path / "todo.geojson", ("Todo", "4", -7000, 0, 5000, 2000)), "2002", "2002-01-01"
+    )
     new_operator(workspace, tmp_path, "longa", long)
     held = bill(workspace)
     assert set(numbers(held)) == {"alfa", "beta"}
@@ -170,7 +179,12 @@ def due(workspace, month, policy=(), calendar=()):
         ("2021-01", {}, (), "2021-02-17"),  # Carnival on 15 and 16 February
         ("2021-01", {}, (("carnival_without_banking = true", "carnival_without_banking = false"),), "2021-02-15"),
         ("2017-05", {}, (), "2017-06-16"),  # Corpus Christi
-        ("2017-05", {}, (("corpus_christi_without_banking = true", "corpus_christi_without_banking = false"),), "2017-06-15"),
+        (
+            "2017-05",
+            {},
+            (("corpus_christi_without_banking = true", "corpus_christi_without_banking = false"),),
+            "2017-06-15",
+        ),
         ("2026-11", {}, (("local_holidays = []", 'local_holidays = ["12-15"]'),), "2026-12-16"),
         ("2026-11", {}, (("local_holidays = []", 'local_holidays = ["2026-12-15", "12-16"]'),), "2026-12-17"),
         ("2026-11", {}, (("local_holidays = []", 'local_holidays = ["2025-12-15"]'),), "2026-12-15"),
@@ -196,7 +210,9 @@ def test_a_due_date_that_has_passed_is_refused_until_one_is_given(workspace):
     assert geobill(*late, "--due", "2026-12-15", workspace=workspace).code == 1
     given = done(*late, "--due", "2027-01-15", workspace=workspace)
     assert {i["due_on"] for i in given["invoices"]} == {"2027-01-15"}
-    assert numbers(geobill(*late, "--json", workspace=workspace).json) == {}  # nothing left to issue: no due date needed
+    assert (
+        numbers(geobill(*late, "--json", workspace=workspace).json) == {}
+    )  # nothing left to issue: no due date needed
     assert_whole(workspace, TWO)
 
 
@@ -274,7 +290,9 @@ def test_the_same_workspace_gives_the_same_bytes(workspace, prepared, tmp_path):
 @pytest.mark.parametrize("out", ["arquivo", "arquivo/dentro"])
 def test_a_folder_for_documents_that_is_a_file_is_refused_before_anything_is_issued(workspace, out):
     (workspace / "arquivo").write_text("x")
-    answer = geobill("bill", "--month", "2026-11", "--issued-on", "2026-12-01", "--out", workspace / out, workspace=workspace)
+    answer = geobill(
+        "bill", "--month", "2026-11", "--issued-on", "2026-12-01", "--out", workspace / out, workspace=workspace
+    )
     assert answer.code == 1
     assert "is a file: the documents need a folder" in answer.err
     assert query(workspace, "SELECT count(*) FROM invoices") == [(0,)]

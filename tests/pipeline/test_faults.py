@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from workspaces import ISSUED_ON, MONTH, bill, process
+
 from pipeline.checks import assert_whole, query
 from pipeline.killed_bill import POINTS
-from workspaces import ISSUED_ON, MONTH, bill, process
 
 BILL = ("bill", "--month", MONTH, "--issued-on", ISSUED_ON)
 TWO = ("2026/000001", "2026/000002")
@@ -22,14 +24,28 @@ BEFORE_COMMIT = {
     "between two documents in the store",
     "before the commit",
 }
-KILLS = 8
+_random = random.Random(2)
+SHARES = [_random.random() for _ in range(8)]  # of the run's duration
+
+
+@pytest.fixture(scope="module")
+def cut_off(prepared, tmp_path_factory):
+    """Run a bill for every point where it is cut off, two at a time; workspace, exit code and messages of each."""
+
+    def run(point):
+        root = shutil.copytree(prepared, tmp_path_factory.mktemp("cut") / "ws")
+        command = [sys.executable, Path(__file__).with_name("killed_bill.py"), point, "-w", root, *BILL]
+        ended = subprocess.run(command, capture_output=True, text=True)
+        return root, ended.returncode, ended.stderr
+
+    with ThreadPoolExecutor(2) as two:
+        return dict(zip(POINTS, two.map(run, POINTS), strict=True))
 
 
 @pytest.mark.parametrize("point", [p for p in POINTS if p != "nowhere"])
-def test_the_next_bill_finishes_what_was_cut_off(workspace, point):
-    command = [sys.executable, Path(__file__).with_name("killed_bill.py"), point, "-w", workspace, *BILL]
-    run = subprocess.run(command, capture_output=True, text=True)
-    assert run.returncode == -signal.SIGKILL, run.stderr
+def test_the_next_bill_finishes_what_was_cut_off(cut_off, point):
+    workspace, code, said = cut_off[point]
+    assert code == -signal.SIGKILL, said
     kept = query(workspace, "SELECT number FROM invoices ORDER BY number")
     assert kept == ([] if point in BEFORE_COMMIT else [(n,) for n in TWO])
     if point == "within a file":
@@ -39,45 +55,53 @@ def test_the_next_bill_finishes_what_was_cut_off(workspace, point):
     assert_whole(workspace, TWO)
 
 
-def test_the_driver_itself_changes_nothing(workspace):
-    command = [sys.executable, Path(__file__).with_name("killed_bill.py"), "nowhere", "-w", workspace, *BILL]
-    assert subprocess.run(command, capture_output=True).returncode == 0
+def test_the_driver_itself_changes_nothing(cut_off):
+    workspace, code, said = cut_off["nowhere"]
+    assert code == 0, said
     assert_whole(workspace, TWO)
 
 
-def working(workspace):
-    """Start a bill and return it when the work proper begins, after its libraries are loaded."""
+def killed(workspace, after_s):
+    """Run a bill and kill it so many seconds after its work proper begins, when its libraries are loaded."""
     run = process("-w", workspace, *BILL)
     assert "pricing" in run.stderr.readline()
-    return run
+    start = time.monotonic()
+    try:
+        run.communicate(timeout=after_s)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        run.communicate()
+    return time.monotonic() - start
 
 
 @pytest.fixture(scope="module")
 def duration(prepared, tmp_path_factory):
     """Seconds that the work proper takes on this machine."""
-    run = working(shutil.copytree(prepared, tmp_path_factory.mktemp("timed") / "ws"))
-    start = time.monotonic()
-    run.communicate()
-    assert run.returncode == 0
-    return time.monotonic() - start
+    return killed(shutil.copytree(prepared, tmp_path_factory.mktemp("timed") / "ws"), 60)
 
 
-@pytest.mark.parametrize("share", [random.Random(2).random() for _ in range(KILLS)], ids=lambda s: f"{s:.0%}")
-def test_a_kill_at_any_moment_is_made_good(workspace, duration, share):
-    run = working(workspace)
-    time.sleep(duration * share)
-    run.kill()
-    run.communicate()
-    bill(workspace)
-    assert_whole(workspace, TWO)
+@pytest.fixture(scope="module")
+def killed_anywhere(prepared, duration, tmp_path_factory):
+    """Workspaces whose bill was killed at random moments, two at a time."""
+
+    def run(share):
+        root = shutil.copytree(prepared, tmp_path_factory.mktemp("killed") / "ws")
+        killed(root, duration * share)
+        return root
+
+    with ThreadPoolExecutor(2) as two:
+        return list(two.map(run, SHARES))
+
+
+@pytest.mark.parametrize("number", range(len(SHARES)), ids=[f"{s:.0%}" for s in SHARES])
+def test_a_kill_at_any_moment_is_made_good(killed_anywhere, number):
+    bill(killed_anywhere[number])
+    assert_whole(killed_anywhere[number], TWO)
 
 
 def test_kills_one_after_the_other_are_made_good(workspace, duration):
-    for share in (0.3, 0.8, 0.95):
-        run = working(workspace)
-        time.sleep(duration * share)
-        run.kill()
-        run.communicate()
+    for share in (0.5, 0.95):
+        killed(workspace, duration * share)
     bill(workspace)
     assert_whole(workspace, TWO)
 

@@ -91,7 +91,9 @@ def as_nobody(*args):
         if not shutil.which("setpriv"):
             pytest.skip("runs as root, whom permissions don't bind, and setpriv isn't installed")
         command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
-    return subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], env={"HOME": "/nonexistent"})
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=Path(__file__).parents[2], env={"HOME": "/nonexistent"}
+    )
 
 
 @pytest.mark.parametrize("file_mode", [0o444, 0o666], ids=["file", "only the folder"])
@@ -228,9 +230,12 @@ def test_an_exception_inside_of_a_write_leaves_nothing(opened):
 
 def test_nobody_else_writes_while_a_command_does(opened, monkeypatch):
     monkeypatch.setattr(database_room, "LOCK_WAIT_S", 0.1)
-    with opened.write(), pytest.raises(StoreError, match="another program is writing"):
-        with Database.open(opened.path, 31983).write():
-            pass
+    with (
+        opened.write(),
+        pytest.raises(StoreError, match="another program is writing"),
+        Database.open(opened.path, 31983).write(),
+    ):
+        pass
 
 
 def test_foreign_keys_are_enforced(opened):
@@ -246,7 +251,10 @@ def test_a_row_of_the_ledger_is_never_changed_or_removed(opened, name, verb):
     column = next(c.name for c in table.columns if c.name != "fid")
     statement = f"UPDATE {name} SET {column} = {column}" if verb == "UPDATE" else f"DELETE FROM {name}"
     for open_ledger in (opened.write, lambda: closing(sqlite3.connect(opened.path))):
-        with open_ledger() as connection, pytest.raises((IntegrityError, sqlite3.IntegrityError), match="ledger only grows"):
+        with (
+            open_ledger() as connection,
+            pytest.raises((IntegrityError, sqlite3.IntegrityError), match="ledger only grows"),
+        ):
             (getattr(connection, "exec_driver_sql", None) or connection.execute)(statement)
 
 
@@ -255,6 +263,10 @@ def test_a_number_or_a_month_is_never_booked_twice(opened):
     with opened.read() as connection:
         row = dict(connection.execute(invoices.select()).first()._mapping)
     del row["fid"]
-    for changed in ({"month": "2031-01"}, {"number": "2031/000001", "series_year": 2031}, {"number": "2026/000009", "month": "2031-01"}):
+    for changed in (
+        {"month": "2031-01"},
+        {"number": "2031/000001", "series_year": 2031},
+        {"number": "2026/000009", "month": "2031-01"},
+    ):
         with opened.write() as connection, pytest.raises(IntegrityError, match="UNIQUE"):
             connection.execute(invoices.insert().values(row | changed))

@@ -16,8 +16,17 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateTable
-from workspaces import add_operator, bill, geobill, import_cabinets, import_network, import_zones, write_cabinets
-from workspaces import write_network, write_zones
+from workspaces import (
+    add_operator,
+    bill,
+    geobill,
+    import_cabinets,
+    import_network,
+    import_zones,
+    write_cabinets,
+    write_network,
+    write_zones,
+)
 
 from geobill.store.geometry import from_gpkg, to_gpkg
 from geobill.store.tables import FEATURES, make_tables
@@ -123,11 +132,13 @@ def test_file_is_marked_as_a_geopackage(billed):
 
 
 def test_registration_tables_list_every_layer(billed):
-    contents = {r[0]: r[1:] for r in query(billed, "SELECT table_name, data_type, srs_id, identifier FROM gpkg_contents")}
-    assert contents == {
-        n: ("features", 31983, n) if n in FEATURES else ("attributes", None, n) for n in NAMES
+    contents = {
+        r[0]: r[1:] for r in query(billed, "SELECT table_name, data_type, srs_id, identifier FROM gpkg_contents")
     }
-    columns = query(billed, "SELECT table_name, column_name, geometry_type_name, srs_id, z, m FROM gpkg_geometry_columns")
+    assert contents == {n: ("features", 31983, n) if n in FEATURES else ("attributes", None, n) for n in NAMES}
+    columns = query(
+        billed, "SELECT table_name, column_name, geometry_type_name, srs_id, z, m FROM gpkg_geometry_columns"
+    )
     assert sorted(columns) == sorted((n, "geom", kind, 31983, 0, 0) for n, kind in FEATURES.items())
     systems = query(billed, "SELECT srs_id, organization, organization_coordsys_id FROM gpkg_spatial_ref_sys")
     assert sorted(systems) == [(-1, "NONE", -1), (0, "NONE", 0), (4326, "EPSG", 4326), (31983, "EPSG", 31983)]
@@ -181,7 +192,13 @@ def test_geometry_comes_back_as_it_went_in(wkt):
 def test_blobs_with_any_envelope_are_read(envelope_code):
     point = shapely.Point(1, 2)
     size = (0, 32, 48, 48, 64)[envelope_code]
-    blob = b"GP" + bytes([0, envelope_code << 1 | 1]) + (31983).to_bytes(4, "little") + b"\0" * size + shapely.to_wkb(point)
+    blob = (
+        b"GP"
+        + bytes([0, envelope_code << 1 | 1])
+        + (31983).to_bytes(4, "little")
+        + b"\0" * size
+        + shapely.to_wkb(point)
+    )
     assert from_gpkg(blob) == point
 
 

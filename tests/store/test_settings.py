@@ -83,10 +83,12 @@ def test_a_section_that_is_no_section_is_refused(tmp_path, path, line):
         read_settings(path)
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe[\x00m\x00", "[municipality]\nname = \"Caieiras\"".encode("utf-16"), b"\x00" * 50])
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe[\x00m\x00", '[municipality]\nname = "Caieiras"'.encode("utf-16"), b"\x00" * 50]
+)
 def test_a_file_that_is_no_toml_is_refused(path, content):
     path.write_bytes(content)
-    with pytest.raises(GeobillError, match="can't be read.*(Correct it|restore)"):
+    with pytest.raises(GeobillError, match=r"can't be read.*(Correct it|restore)"):
         read_settings(path)
 
 
@@ -99,7 +101,9 @@ def test_an_unknown_statute_lists_the_known_ones(tmp_path):
 
 
 def test_values_are_read_in_any_form_that_toml_has(path):
-    change(path, "[policy]\n", '[policy]\nmax_gap_m = 12.5\nclandestine_counts_in_reducer = true\nrounding = "half_even"\n')
+    change(
+        path, "[policy]\n", '[policy]\nmax_gap_m = 12.5\nclandestine_counts_in_reducer = true\nrounding = "half_even"\n'
+    )
     change(path, "local_holidays = []", 'local_holidays = ["12-14", 2026-11-20]')
     read = read_settings(path)
     assert read.policy.as_text()["max_gap_m"] == "12.5"
