@@ -8,7 +8,6 @@ from geobill.documents import words
 from geobill.domain.invoice import Line
 
 ZERO_M = Decimal("0.00")
-SHORT_NAME = 14
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ARTICLES: dict[str, str] = {
     "7": "fórmula do preço",
@@ -64,14 +63,6 @@ class LineTable:
     length_m: Decimal
     volume_m3: Decimal
     amount: Decimal
-
-    @property
-    def short_names(self) -> bool:
-        """Whether what describes the rows is so short that the figures may share the width of the page."""
-        shown = [row.line.zone or "" for row in self.rows]
-        shown += [words.service(row.line.service) for row in self.rows if self.service_column]
-        shown += [row.line.permit or "" for row in self.rows if self.permit_column]
-        return all(len(name) <= SHORT_NAME for name in shown)
 
     @property
     def numbers(self) -> str:
