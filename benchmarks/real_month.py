@@ -14,7 +14,20 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 MAPS = {"zonas_bairro": "ZONA", "zonas_quadra": "QUADRA"}
-DECISION = "--id D1 --number 1/2026 --date 2026-11-03 --signatory Prefeito --question above_100_km --answer 0.60".split()
+DECISION = [
+    "--id",
+    "D1",
+    "--number",
+    "1/2026",
+    "--date",
+    "2026-11-03",
+    "--signatory",
+    "Prefeito",
+    "--question",
+    "above_100_km",
+    "--answer",
+    "0.60",
+]
 
 
 def main() -> None:
@@ -70,7 +83,9 @@ def geobill(ws: pathlib.Path, *words: str, quiet: bool = False, workspace: bool 
 def report(month: dict) -> None:
     """Print a priced month's sums."""
     for o in month["operators"]:
-        print(f"    {o['operator']}: R$ {o['total']}, {len(o['lines'])} lines, {o['network_length_m']} m, R {o['reducer']}")
+        print(
+            f"    {o['operator']}: R$ {o['total']}, {len(o['lines'])} lines, {o['network_length_m']} m, R {o['reducer']}"
+        )
         held = [h for h in month["held"] if h["operator"] == o["operator"]]
         for code in sorted({h["code"] for h in held}):
             print(f"      held {code}: {sum(float(h['length_m']) for h in held if h['code'] == code):.2f} m")

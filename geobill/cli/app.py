@@ -32,17 +32,17 @@ class Common:
 COMMON = Common()
 
 
-def workspace_root(given: Path | None) -> Path:
-    """Return the workspace's folder: given after the command, before it, by the environment, or the current folder."""
+def named_workspace(given: Path | None) -> Path | None:
+    """Return the workspace's folder as named after the command, before it, or by the environment."""
     from_environment = os.environ.get("GEOBILL_WORKSPACE")
-    return given or COMMON.workspace or (Path(from_environment) if from_environment else Path())
+    return given or COMMON.workspace or (Path(from_environment) if from_environment else None)
 
 
 def open_given(given: Path | None) -> Any:
     """Open the workspace that the options name."""
     from geobill.store.workspace import open_workspace
 
-    return open_workspace(workspace_root(given))
+    return open_workspace(named_workspace(given) or Path())
 
 
 def answer(data: dict[str, Any], as_json: bool, human: Callable[[], str]) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from geobill.cli import app as shared
 from geobill.cli.app import JsonOption, WorkspaceOption
+from geobill.errors import InputError
 
 import_app = typer.Typer(no_args_is_help=True, help="Read a file into the workspace, all or nothing.")
 
@@ -27,10 +28,12 @@ OperatorOption = Annotated[str | None, typer.Option(help="Operator that all rows
 
 
 def inspect(file: FileArgument, workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """Read a file and report what is in it; changes nothing and needs no workspace."""
+    """Read a file and report what is in it; changes nothing and needs no workspace (one that is named says where to look)."""
     from geobill.intake.inspect import inspect_file
+    from geobill.store.settings import FILE_NAME, read_settings
 
-    data = inspect_file(file)
+    root = shared.named_workspace(workspace)
+    data = inspect_file(file, read_settings(root / FILE_NAME).municipality) if root else inspect_file(file)
     shared.answer(data, json, lambda: _describe(data))
 
 
@@ -49,7 +52,6 @@ def import_land_values(
 ) -> None:
     """Import an edition of the Mapa de Valores (keys: zone, land_value)."""
     from geobill.domain.dates import parse_date
-    from geobill.errors import InputError
     from geobill.pipeline.imports import import_land_values as run
 
     opened = shared.open_given(workspace)
@@ -70,6 +72,8 @@ def import_network(
     layer: LayerOption = None,
     map_: MapOption = None,
     crs: CrsOption = None,
+    unit: Annotated[str, typer.Option(metavar="m|mm|ft", help="What one unit of the drawing's coordinates is.")] = "m",
+    profile: Annotated[str | None, typer.Option(help="A saved mapping of columns (not built yet).")] = None,
     default_width: Annotated[
         str | None, typer.Option(metavar="M", help="Strip width in metres where the file gives none.")
     ] = None,
@@ -82,7 +86,11 @@ def import_network(
     from geobill.pipeline.imports import import_network as run
 
     opened = shared.open_given(workspace)
-    options = _options(opened, operator, crs, default_width, map_)
+    if profile is not None:
+        raise InputError(
+            f"--profile {profile}: profiles aren't built yet. Say which column holds what with --map KEY=COLUMN."
+        )
+    options = _options(opened, operator, crs, default_width, map_, unit)
     _answer(run(opened, file, layer, options, replace=replace, dry_run=dry_run, now=shared.now()), json)
 
 
@@ -107,9 +115,13 @@ def import_cabinets(
 
 
 def _options(
-    opened: Any, operator: str | None, crs: str | None, default_width: str | None, pairs: list[str] | None
+    opened: Any,
+    operator: str | None,
+    crs: str | None,
+    default_width: str | None,
+    pairs: list[str] | None,
+    unit: str = "m",
 ) -> Any:
-    from geobill.errors import InputError
     from geobill.intake.reading import Options
 
     policy = opened.settings.policy
@@ -121,13 +133,13 @@ def _options(
         crs=crs,
         default_width_m=None if default_width is None else _width(default_width),
         mapping=shared.read_mapping(pairs),
+        unit=unit,
         duplicate_stretch=policy.duplicate_stretch,
         length_precision_m=policy.length_precision_m,
     )
 
 
 def _width(text: str) -> Decimal:
-    from geobill.errors import InputError
 
     try:
         width = Decimal(text.strip().replace(",", "."))

@@ -78,7 +78,7 @@ def operator_list(workspace: WorkspaceOption = None, json: JsonOption = False) -
     shared.answer(data, json, lambda: "\n".join(f"{o.id}  {o.name}  ({o.kind})" for o in found) or "No operators yet.")
 
 
-@policy_app.command("set")
+@policy_app.command("set", context_settings={"ignore_unknown_options": True})  # so that -1 is a value
 def policy_set(
     key: Annotated[str, typer.Argument(help="Policy key.")],
     value: Annotated[str, typer.Argument(help="Its value.")],

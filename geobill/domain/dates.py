@@ -85,6 +85,8 @@ class BillingMonth:
 def parse_date(text: str, what: str) -> date:
     """Read an ISO date (``YYYY-MM-DD``) that a user typed, or refuse it by the name of what it is for."""
     try:
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text.strip(), re.ASCII):
+            raise ValueError(text)
         return date.fromisoformat(text.strip())
     except ValueError:
         raise InputError(

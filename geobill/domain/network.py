@@ -39,3 +39,22 @@ class Authority:
     legal_office: str = ""
     mayor: str = ""
     payment_instructions: str = ""
+
+
+@dataclass(frozen=True)
+class Municipality:
+    """Where a municipality lies and in which system it measures.
+
+    ``bbox`` is (min_lon, min_lat, max_lon, max_lat) in degrees of EPSG:4674; ``crs`` is the workspace's projected
+    system, ``EPSG:n``; ``margin_m`` is how far outside the box something may lie and still be taken.
+    """
+
+    name: str
+    bbox: tuple[float, float, float, float]
+    crs: str
+    margin_m: float = 500.0
+
+    @property
+    def srid(self) -> int:
+        """EPSG code of the measuring system."""
+        return int(self.crs.split(":")[1])

@@ -5,6 +5,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 
+from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.intake.checks import (
     Check,
@@ -19,7 +20,6 @@ from geobill.intake.checks import (
     read_status,
     run_checks,
 )
-from geobill.intake.crs import Municipality
 from geobill.intake.network import decimal_text, iso_dates
 from geobill.intake.reader import Layer
 from geobill.intake.reading import Options, Reading

@@ -13,25 +13,12 @@ from pyproj.exceptions import CRSError
 from pyproj.transformer import TransformerGroup
 
 from geobill.domain.finding import CrsUse, Finding
+from geobill.domain.network import Municipality
 from geobill.errors import InputError
 
 USUAL = ("EPSG:31983", "EPSG:31982", "EPSG:29193", "EPSG:22523", "EPSG:4674", "EPSG:4326")  # most plausible first
 NEARLY_ALL = 0.9
 SAMPLE = 2000  # rows looked at for a guess, evenly over the file
-
-
-@dataclass(frozen=True)
-class Municipality:
-    """A municipality as far as files are concerned: where it lies and in which system it measures.
-
-    ``bbox`` is (min_lon, min_lat, max_lon, max_lat) in degrees of EPSG:4674; ``crs`` is the workspace's projected
-    system; ``margin_m`` is how far outside the box something may lie and still be taken.
-    """
-
-    name: str
-    bbox: tuple[float, float, float, float]
-    crs: str
-    margin_m: float = 500.0
 
 
 CAIEIRAS = Municipality("Caieiras", (-46.8232, -23.4268, -46.6545, -23.3262), "EPSG:31983")

@@ -11,11 +11,11 @@ from pyproj import CRS
 
 from geobill.domain.finding import Finding
 from geobill.domain.money import plain
+from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.frames import whole_units
 from geobill.intake.crs import (
     CAIEIRAS,
-    Municipality,
     carry,
     check_inside,
     guess_systems,

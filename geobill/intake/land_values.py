@@ -1,5 +1,6 @@
 """A value map: zones with a price of land, row by row; what zones do to each other is settled later."""
 
+from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.intake.checks import (
     Check,
@@ -11,7 +12,6 @@ from geobill.intake.checks import (
     check_type,
     run_checks,
 )
-from geobill.intake.crs import Municipality
 from geobill.intake.network import as_multi, decimal_text
 from geobill.intake.reader import Layer
 from geobill.intake.reading import Options, Reading

@@ -8,6 +8,7 @@ import numpy as np
 import shapely
 
 from geobill.domain.money import plain
+from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.intake.checks import (
     Check,
@@ -24,7 +25,6 @@ from geobill.intake.checks import (
     read_status,
     run_checks,
 )
-from geobill.intake.crs import Municipality
 from geobill.intake.duplicates import find_duplicates
 from geobill.intake.reader import Layer
 from geobill.intake.reading import Options, Reading

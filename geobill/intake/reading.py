@@ -9,12 +9,15 @@ import geopandas as gpd
 
 from geobill.domain.finding import CrsUse, Finding, SetAside
 
+UNITS_M = {"m": 1.0, "mm": 0.001, "ft": 0.3048}
+
 
 @dataclass(frozen=True)
 class Options:
     """The command line's options for one file.
 
     ``mapping`` says which column holds which key; ``default_width_m`` (metres) stands in where a width is absent;
+    ``unit`` is what one unit of the file's coordinates is, for drawings in millimetres or feet (0.3048 m);
     ``length_precision_m`` and ``duplicate_stretch`` are policies of the workspace.
     """
 
@@ -22,6 +25,7 @@ class Options:
     crs: str | None = None
     default_width_m: Decimal | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
+    unit: str = "m"
     duplicate_stretch: Literal["set_aside", "bill"] = "set_aside"
     length_precision_m: Decimal = Decimal("0.01")
 

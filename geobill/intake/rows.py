@@ -9,13 +9,14 @@ import geopandas as gpd
 import numpy as np
 import pandas as pd
 import shapely
+from pyproj import CRS
 
 from geobill.domain.finding import CrsUse, Finding, SetAside
+from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.frames import whole_units
 from geobill.intake.columns import nearest, resolve_columns
 from geobill.intake.crs import (
-    Municipality,
     carry,
     check_inside,
     located_bounds,
@@ -26,7 +27,7 @@ from geobill.intake.crs import (
     short,
 )
 from geobill.intake.reader import Layer
-from geobill.intake.reading import Options, Reading
+from geobill.intake.reading import UNITS_M, Options, Reading
 from geobill.intake.values import read_column, read_date, read_number, read_text
 
 
@@ -158,22 +159,38 @@ def _place(
     """Settle the coordinate system (the user's word goes before the file's) and carry the frame over."""
     name, findings = layer.path.name, []
     source = parse_crs(options.crs) if options.crs else layer.crs
-    if source is None and not len(located_bounds(layer.frame)):
+    raw = _in_metres(layer, options.unit, source)
+    if source is None and not len(located_bounds(raw)):
         raise InputError(
             f"{name} ({layer.name}) has neither a coordinate system nor a single geometry: it is a table, not a map."
         )
     if source is None:
         missing = " (no .prj beside it)" if layer.format == "Shapefile" else ""
         why = " that can be understood" if any(f.code == "crs_unreadable" for f in layer.findings) else missing
-        raise no_system(layer.frame, municipality, name, why)
+        raise no_system(raw, municipality, name, why)
     if options.crs and layer.crs is not None and not same_system(layer.crs, source):
         message = f"{name} says {short(layer.crs)}; it was read as {short(source)} because --crs says so."
         fix = "Make sure that the sender confirms it: datums differ by dozens of metres."
         findings.append(Finding("crs_overridden", "warning", message, fix, layer.name))
-    carried, use = carry(layer.frame, source, municipality, name)
-    check_inside(carried, layer.frame, source, municipality, name)
+    carried, use = carry(raw, source, municipality, name)
+    check_inside(carried, raw, source, municipality, name)
     findings += operation_findings(source, municipality)
     return carried, use, findings
+
+
+def _in_metres(layer: Layer, unit: str, source: CRS | None) -> gpd.GeoDataFrame:
+    """Return a drawing's frame with its coordinates in metres (``--unit``)."""
+    if unit not in UNITS_M:
+        raise InputError(f"--unit can't be {unit!r}. Allowed: {', '.join(UNITS_M)}.")
+    if unit == "m":
+        return layer.frame
+    if source is not None and not source.is_projected:
+        raise InputError(
+            f"--unit {unit} is for drawings in plane coordinates; {layer.path.name} is in {short(source)}, in degrees. "
+            "Leave --unit out, or give the drawing's system with --crs EPSG:n."
+        )
+    scaled = shapely.transform(layer.frame.geometry.to_numpy(), lambda xy: xy * UNITS_M[unit])
+    return layer.frame.set_geometry(gpd.GeoSeries(scaled, index=layer.frame.index))
 
 
 def _ids(layer: Layer, columns: Mapping[str, str], id_key: str) -> tuple[np.ndarray, list[Finding]]:

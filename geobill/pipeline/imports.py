@@ -10,10 +10,10 @@ import geopandas as gpd
 from sqlalchemy import Connection
 
 from geobill.domain.finding import Finding, ImportReport
+from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.intake.cabinets import read_cabinets
 from geobill.intake.coverage import coverage_summary, draw_coverage
-from geobill.intake.crs import Municipality
 from geobill.intake.land_values import read_land_values
 from geobill.intake.network import read_network
 from geobill.intake.reader import Layer, read_layer
@@ -21,7 +21,6 @@ from geobill.intake.reading import Options, Reading
 from geobill.intake.zones import overlap_report, repair_zones
 from geobill.store.networks import Cadastre
 from geobill.store.registers import Registers
-from geobill.store.settings import Settings
 from geobill.store.workspace import Workspace
 
 
@@ -70,7 +69,7 @@ def _import(
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
         registers, cadastre = _open(workspace, connection)
         earlier = _earlier_imports(registers, kind, found, options.operator, replace)
-        reading = read(found, _municipality(workspace.settings), list(registers.load_operators()))
+        reading = read(found, workspace.settings.municipality, list(registers.load_operators()))
         if not earlier:
             reading = _with_namesakes(
                 reading, registers.find_batches(kind, found.name, options.operator, file=path.name)
@@ -109,7 +108,7 @@ def import_land_values(
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
         registers, cadastre = _open(workspace, connection)
         earlier = _earlier_editions(cadastre, edition, in_force_from, replace)
-        reading = read_land_values(found, options, _municipality(workspace.settings))
+        reading = read_land_values(found, options, workspace.settings.municipality)
         zones, refused, repairs = repair_zones(reading.accepted)
         reading = _with_repairs(reading, zones, refused, repairs)
         overlaps = overlap_report(zones)
@@ -184,11 +183,6 @@ def _report(reading: Reading, found: Layer, batch: str | None, extra: dict[str, 
         findings=tuple(dict.fromkeys((*found.findings, *reading.findings))),
         extra=extra,
     )
-
-
-def _municipality(settings: Settings) -> Municipality:
-    place = settings.municipality
-    return Municipality(place.name, place.bbox, place.crs, place.margin_m)
 
 
 def _open(workspace: Workspace, connection: Connection) -> tuple[Registers, Cadastre]:

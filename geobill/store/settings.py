@@ -13,7 +13,7 @@ from typing import Any
 import tomlkit
 
 from geobill.domain.dates import parse_date
-from geobill.domain.network import Authority
+from geobill.domain.network import Authority, Municipality
 from geobill.errors import InputError, StoreError
 from geobill.law.policy import Policy, check_policy_value, parse_policy
 
@@ -69,21 +69,6 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class MunicipalityPlace:
-    """Where the municipality lies and in which system it measures; ``bbox`` in degrees of EPSG:4674."""
-
-    name: str
-    crs: str
-    bbox: tuple[float, float, float, float]
-    margin_m: float
-
-    @property
-    def srid(self) -> int:
-        """EPSG code of the measuring system."""
-        return int(self.crs.split(":")[1])
-
-
-@dataclass(frozen=True)
 class Calendar:
     """Days without banking besides the national and state holidays."""
 
@@ -97,7 +82,7 @@ class Calendar:
 class Settings:
     """The whole of ``geobill.toml``, checked."""
 
-    municipality: MunicipalityPlace
+    municipality: Municipality
     authority: Authority
     statute: str
     calendar: Calendar
@@ -222,7 +207,7 @@ def _entry(table: Mapping[str, Any], key: str, section: str, path: Path) -> Any:
     return table[key]
 
 
-def _place(table: Mapping[str, Any], path: Path) -> MunicipalityPlace:
+def _place(table: Mapping[str, Any], path: Path) -> Municipality:
     crs = str(_entry(table, "crs", "municipality", path))
     if not re.fullmatch(r"EPSG:\d{1,6}", crs, re.ASCII) or not _is_metric(int(crs[5:])):
         raise InputError(
@@ -239,8 +224,8 @@ def _place(table: Mapping[str, Any], path: Path) -> MunicipalityPlace:
     if not _is_number(margin) or margin < 0:
         raise InputError(f"{path}: margin_m takes metres as a number, 0 or more; it has {margin!r}.")
     west, south, east, north = map(float, box)
-    return MunicipalityPlace(
-        str(_entry(table, "name", "municipality", path)), crs, (west, south, east, north), float(margin)
+    return Municipality(
+        str(_entry(table, "name", "municipality", path)), (west, south, east, north), crs, float(margin)
     )
 
 

@@ -466,7 +466,7 @@ def test_pieces_are_written_in_each_ending_and_leave_nothing_beside_them(workspa
         ("price", "--month", "2026-11", "--jsom"),
         ("import", "network"),
         ("import", "rede"),
-        ("import", "network", "x.shp", "--unit", "mm"),
+        ("import", "network", "x.shp", "--units", "mm"),
         ("import", "land-values", "x.shp", "--edition", "2026"),
         ("policy", "set", "on_border"),
         ("operator", "add", "--id", "x"),

@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from documents import records
 from geobill.documents.render import render_annex
 from geobill.errors import TemplateError
-from tests.documents import records
 
 ROW = {
     "line": 1, "segment": "MT-1", "zone": "Centro", "land_value": "458.41", "length_m": Decimal("1234.56"),

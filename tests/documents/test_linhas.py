@@ -3,11 +3,11 @@ from decimal import Decimal
 import pypdfium2
 import pytest
 
+from documents import records
+from documents.reading import squeeze, text_of
 from geobill.documents import words
 from geobill.documents.lines import glossary, grounds, letter, line_table, metres_charged
 from geobill.documents.render import render_decree_draft, render_invoice
-from tests.documents import records
-from tests.documents.reading import squeeze, text_of
 
 CITED = ("7", "7 § 1", "16")
 MIXED = (

@@ -5,11 +5,11 @@ import geopandas as gpd
 import pytest
 from shapely import LineString, Point, box
 
+from documents import records
+from documents.reading import text_of
 from geobill.documents.maps import CLANDESTINE, PERMITTED, network_map
 from geobill.documents.render import render_invoice
 from geobill.errors import TemplateError
-from tests.documents import records
-from tests.documents.reading import text_of
 
 REAL = Path("/work/shared/data/caieiras")
 

@@ -3,11 +3,11 @@ from decimal import Decimal
 
 import pytest
 
+from documents import records
+from documents.reading import packed, text_of
+from documents.test_fatura import NASTY
 from geobill.documents.render import render_decree_draft
 from geobill.errors import BooksDontCloseError
-from tests.documents import records
-from tests.documents.reading import packed, text_of
-from tests.documents.test_fatura import NASTY
 
 
 @pytest.fixture(scope="module")

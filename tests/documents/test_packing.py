@@ -6,11 +6,11 @@ import pikepdf
 import pypdfium2
 import pytest
 
+from documents import records
+from documents.reading import text_of
 from geobill.documents import typesetting
 from geobill.documents.packing import packed
 from geobill.documents.render import render_invoice
-from tests.documents import records
-from tests.documents.reading import text_of
 
 
 @pytest.fixture(scope="module")

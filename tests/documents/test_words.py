@@ -3,9 +3,9 @@ from decimal import Decimal
 
 import pytest
 
+from documents import records
 from geobill.documents import policy_words, words
 from geobill.errors import TemplateError
-from tests.documents import records
 
 
 @pytest.mark.parametrize(

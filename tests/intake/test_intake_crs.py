@@ -114,3 +114,25 @@ def test_what_is_no_system(text):
 
 def test_heights_in_a_system_are_left_out():
     assert crs_module.plane(CRS("EPSG:31983+5773")).to_epsg() == 31983
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("mm", 1000), ("ft", 1 / 0.3048), ("m", 1)])
+def test_a_drawing_in_another_unit_is_read_in_metres(make_layer, network, at, unit, factor):
+    line = shapely.transform(shapely.LineString(at((10, 10), (70, 10))), lambda xy: xy * factor)
+    found = network(make_layer([line]), unit=unit)
+    assert found.length_m == 60
+    assert found.bounds == pytest.approx((*at((10, 10))[0], *at((70, 10))[0]), abs=1e-6)
+
+
+def test_a_unit_for_degrees_or_an_unknown_one_is_refused(make_layer, network):
+    line = shapely.LineString([(-46.7, -23.4), (-46.7, -23.39)])
+    with pytest.raises(InputError, match="in degrees"):
+        network(make_layer([line], crs="EPSG:4674"), unit="mm")
+    with pytest.raises(InputError, match="m, mm, ft"):
+        network(make_layer([line], crs="EPSG:4674"), unit="cm")
+
+
+def test_without_a_system_the_guess_is_made_in_metres(make_layer, network, at):
+    line = shapely.transform(shapely.LineString(at((10, 10), (70, 10))), lambda xy: xy * 1000)
+    with pytest.raises(InputError, match="EPSG:31983"):
+        network(make_layer([line], crs=None), unit="mm")

@@ -108,12 +108,12 @@ def test_an_unknown_statute_lists_the_known():
 
 
 def test_a_figure_changes_on_its_day():
-    text = LAW.figures.source.replace(
-        'name = "price_per_m3"\nvalue = "150.00"\nunit = "BRL/m3/month"\narticle = "7 § 2"\nact = "Lei 3.057/2001"\nin_force_from = 2001-06-27',
-        'name = "price_per_m3"\nvalue = "150.00"\nunit = "BRL/m3/month"\narticle = "7 § 2"\nact = "Lei 3.057/2001"\n'
-        'in_force_from = 2001-06-27\nin_force_until = 2027-01-01\n\n[[figure]]\nname = "price_per_m3"\nvalue = "180.00"\n'
-        'unit = "BRL/m3/month"\narticle = "1"\nact = "Decreto fictício"\nin_force_from = 2027-01-01',
-    )
+    unit = 'unit = "BRL/m3/month"'
+    dated = f'value = "150.00"\n{unit}\narticle = "7 § 2"\nact = "Lei 3.057/2001"\nin_force_from = 2001-06-27'
+    later = f'[[figure]]\nname = "price_per_m3"\nvalue = "180.00"\n{unit}\narticle = "1"\nact = "Decreto fictício"\n'
+    assert dated in LAW.figures.source
+    changed_by = f"{dated}\nin_force_until = 2027-01-01\n\n{later}in_force_from = 2027-01-01"
+    text = LAW.figures.source.replace(dated, changed_by)
     changed = parse_statute(text)
     assert changed.value("price_per_m3", date(2026, 12, 31)) == 150
     assert changed.value("price_per_m3", date(2027, 1, 1)) == 180

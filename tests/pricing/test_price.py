@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import geobill
 from geobill.errors import GeobillError, InputError, PolicyError
-from tests.pricing.shapes import box, line, zone_frame
+from pricing.shapes import box, line, zone_frame
 
 D = Decimal
 TOWN = (("Z1", "100", box(0, 0, 8000, 3000)),)

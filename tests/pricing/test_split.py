@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from geobill.errors import InputError
 from geobill.pricing.cut import Rules, cut
 from geobill.pricing.split import split_segments, zone_set
-from tests.pricing.geos_oracle import geos_split
-from tests.pricing.shapes import box, line, line_frame, turn, zone_frame
+from pricing.geos_oracle import geos_split
+from pricing.shapes import box, line, line_frame, turn, zone_frame
 
 ANGLES = (0.0, 17.3, 45.0, 90.0, 123.4, 289.99)
 

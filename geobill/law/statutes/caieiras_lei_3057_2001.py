@@ -118,8 +118,10 @@ class StreetUseLaw:
         return Asked(location, depreciation, reducer, None, multiplier, exact, ("7", "7 § 1", *articles))
 
     def billed_width(self, width_m: Decimal, on: date) -> Decimal:
-        """Width that is charged for on a day; see :func:`billed_width`."""
-        return billed_width(width_m, self.figures.value("minimum_width_m", on))
+        """Width that is charged for on a day, with two decimals at least; see :func:`billed_width`."""
+        width = billed_width(width_m, self.figures.value("minimum_width_m", on))
+        short = width.as_tuple().exponent
+        return width.quantize(Decimal("0.01")) if isinstance(short, int) and short > -2 else width
 
     def equipment(self, volume_m3: Decimal, status: str, on: date) -> Asked:
         """Price of cabinets and containers for a whole month, by volume (art. 7 § 2): no T, L, D or R."""
