@@ -1,7 +1,7 @@
 # geobill's own chores. Needs python3 (3.11 to 3.13, with venv), make and the package registries; `make` lists the targets.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint lock clean
+.PHONY: help demo test bench lint lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,9 @@ demo: $(STAMP) ## one month of the sample town: documents and annexes in demo/
 test: $(STAMP) ## everything that CI runs
 	@tools/debian-packages.sh
 	@$(BIN)/python -m pytest
+
+bench: $(STAMP) ## the real month on ../shared/data: sums, seconds and peak memory of each command
+	@$(BIN)/python benchmarks/real_month.py
 
 lint: $(STAMP) ## ruff
 	@$(BIN)/ruff check .

@@ -8,6 +8,7 @@ from decimal import Decimal
 import holidays
 
 from geobill.domain.dates import BillingMonth
+from geobill.domain.finding import Finding
 from geobill.domain.invoice import Basis, Bill, DecreeDraft, Invoice, OperatorBill
 from geobill.domain.network import Authority
 from geobill.domain.record import canonical_json, sha256
@@ -63,6 +64,30 @@ def check_dates(issued_on: date, due_on: date, month: BillingMonth) -> None:
             f"The invoices of {month} would be due on {due_on.isoformat()}, before they are issued ({issued_on.isoformat()}): nobody "
             "can pay in time. Give the due date with --due YYYY-MM-DD, on or after the day of issue."
         )
+
+
+def issue_findings(
+    month: BillingMonth, issued_on: date, due_given: bool, issuing: int, authority: Authority
+) -> tuple[Finding, ...]:
+    """Say what a clerk should know of a run that issues so many invoices; none of it stops the run."""
+    if not issuing:
+        if not due_given:
+            return ()
+        message = "--due changed nothing: no invoice was issued in this run, and an issued one keeps its due date."
+        return (Finding("due_ignored", "warning", message, "Leave --due out."),)
+    found = []
+    if issued_on < month.last_day:
+        message = f"the invoices of {month} are issued on {issued_on.isoformat()}, before the month is over, for all of its days."
+        found.append(Finding("month_not_over", "warning", message, "What changes until its end needs a correction."))
+    blank = [name for name in ("cnpj", "address") if not getattr(authority, name).strip()]
+    if blank:
+        message = f"the invoices name no {' and no '.join(blank)} of the issuing authority."
+        found.append(
+            Finding(
+                "issuer_incomplete", "warning", message, "Fill in [authority] in geobill.toml before the next month."
+            )
+        )
+    return tuple(found)
 
 
 def draft_invoice(

@@ -91,7 +91,7 @@ def bill_answer(billed: "BilledMonth") -> dict[str, Any]:
             for i in billed.invoices
         ],
         "files": [str(f) for f in billed.files],
-        "findings": [finding_answer(f) for f in billed.differs],
+        "findings": [finding_answer(f) for f in billed.findings],
     }
 
 

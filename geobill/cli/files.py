@@ -167,7 +167,8 @@ def _summary(data: dict[str, Any]) -> str:
         lines.append(f"  set aside {count} × {code}, e.g. row {first['row']}: {first['reason']}")
     lines += [f"  {f['severity']}: {f['message']}" + (f" ({f['fix']})" if f["fix"] else "") for f in data["findings"]]
     for key, value in data.get("coverage", {}).items():
-        lines.append(f"  coverage {key}: {value}")
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        lines.append(f"  coverage {key.replace('_', ' ')}: {shown}")
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import geopandas as gpd
 import pandas as pd
-from pyogrio.errors import DataSourceError
+from pyogrio.errors import DataLayerError, DataSourceError, FeatureError
 
 from geobill.domain.money import plain
 from geobill.errors import InputError
@@ -45,7 +45,7 @@ def write_pieces(path: Path, pieces: pd.DataFrame, crs: int) -> None:
             layer = gpd.GeoDataFrame(table, geometry=list(pieces["geometry"]), crs=crs)
             layer.to_file(partial, layer="pieces", driver="GPKG")
         partial.replace(path)
-    except (OSError, DataSourceError) as fault:
+    except (OSError, DataSourceError, DataLayerError, FeatureError) as fault:
         raise InputError(f"--pieces {path} can't be written: {fault}. Choose a folder that you may write.") from None
     finally:
         partial.unlink(missing_ok=True)

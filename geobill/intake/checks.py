@@ -9,7 +9,7 @@ from geobill.domain.network import STATUSES
 from geobill.errors import InputError
 from geobill.frames import whole_units
 from geobill.intake.columns import nearest
-from geobill.intake.crs import inside
+from geobill.intake.crs import inside, reach_beyond
 from geobill.intake.rows import Rows
 
 Check = Callable[[Rows], None]
@@ -78,17 +78,39 @@ def check_length(rows: Rows) -> None:
     with np.errstate(invalid="ignore"):
         lengths = shapely.length(rows.geometry)
     finite = np.isfinite(lengths)
-    nothing = finite & (whole_units(np.where(finite, lengths, 1.0), precision) == 0)
+    nothing = finite & (whole_units(np.where(finite, np.minimum(lengths, 1e9), 1.0), precision) == 0)
     rows.set_aside(nothing, "zero_length", lambda r: f"its length, {lengths[r]:.6f} m, rounds to 0 at {precision} m")
 
 
+STRAY_M = 10_000.0
+
+
 def check_place(rows: Rows) -> None:
-    """Set aside ``outside_municipality``: wholly outside the municipality's box and its margin."""
+    """Set aside ``outside_municipality``: wholly outside the box and its margin, or with a vertex far astray.
+
+    A line that begins in the municipality and reaches STRAY_M beyond its box has a vertex that an export put there; its
+    metres would lower the operator's R. One that reaches over the box by less is taken, and said.
+    """
     m = rows.municipality
     rows.set_aside(
         ~inside(rows.frame, m),
         "outside_municipality",
         f"it lies wholly outside {m.name} and {m.margin_m:g} m around it",
+    )
+    beyond = reach_beyond(rows.frame, m)
+    rows.set_aside(
+        beyond > STRAY_M,
+        "outside_municipality",
+        lambda r: (
+            f"it reaches {beyond[r]:,.0f} m beyond {m.name}: a vertex has gone astray; correct it or cut the line off"
+        ),
+    )
+    rows.note(
+        "reaches_outside",
+        "warning",
+        f"{{n}} row(s) reach beyond {m.name}, by up to {beyond[rows.standing].max(initial=0):,.0f} m; all their metres count in R.",
+        "Cut them at the municipality's border if what lies beyond isn't in its streets.",
+        rows.standing & (beyond > 0),
     )
 
 

@@ -244,6 +244,15 @@ def box_in_metres(municipality: Municipality) -> tuple[float, float, float, floa
     return west - m, south - m, east + m, north + m
 
 
+def reach_beyond(carried: gpd.GeoDataFrame, municipality: Municipality) -> np.ndarray:
+    """How far each row reaches beyond the municipality's box and margin, in metres; 0 within it or without a place."""
+    west, south, east, north = box_in_metres(municipality)
+    x0, y0, x1, y1 = carried.geometry.bounds.to_numpy().T
+    return np.nan_to_num(
+        np.max([west - x0, south - y0, x1 - east, y1 - north, np.zeros(len(x0))], axis=0), posinf=1e308
+    )
+
+
 def _reaches(bounds: np.ndarray, municipality: Municipality) -> np.ndarray:
     west, south, east, north = box_in_metres(municipality)
     x0, y0, x1, y1 = bounds.T

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import date
 
+import geopandas as gpd
 import numpy as np
 import pandas as pd
 import shapely
@@ -16,8 +17,9 @@ def find_duplicates(
     """Find rows that repeat an earlier one.
 
     Two rows are the same stretch when owner (operator, service, level) agrees, every vertex agrees to 0.001 m, and
-    there is a day on which both are in force. The first stands; a row that repeats one that was itself found to be
-    a duplicate counts only against those that stand.
+    there is a day on which both are in force; the day on which one is taken out and its like put in doesn't count, nor
+    do vertices on a straight stretch. The first stands; a row that repeats one that was itself found to be a duplicate
+    counts only against those that stand.
 
     Parameters
     ----------
@@ -34,6 +36,7 @@ def find_duplicates(
         Position of each duplicate, and of the row that it repeats.
     """
     found: dict[int, int] = {}
+    geometry = shapely.simplify(geometry, TOLERANCE_M / 2)
     for group in _same_stretches(geometry, owner):
         standing: list[int] = []
         for row in group:
@@ -45,10 +48,22 @@ def find_duplicates(
     return dict(sorted(found.items()))
 
 
+def find_stored(accepted: gpd.GeoDataFrame, stored: gpd.GeoDataFrame) -> list[int]:
+    """Rows of a file (``source_row``) whose stretch is stored already, from another import; frames by ``SEGMENTS``."""
+    both = pd.concat([stored, accepted], ignore_index=True)
+    owner = [tuple(map(str, row)) for row in both[["operator", "service", "level"]].itertuples(index=False, name=None)]
+    installed, removed = (
+        np.array([date.fromisoformat(d) if isinstance(d, str) else None for d in both[c]], dtype=object)
+        for c in ("installed_on", "removed_on")
+    )
+    found = find_duplicates(np.asarray(both.geometry.values, dtype=object), owner, installed, removed)
+    return [int(both["source_row"].iloc[row]) for row, first in found.items() if row >= len(stored) > first]
+
+
 def _overlap(start: np.ndarray, end: np.ndarray, a: int, b: int) -> bool:
     begins = max(start[a] or date.min, start[b] or date.min)
     ends = min(end[a] or date.max, end[b] or date.max)
-    return begins <= ends
+    return begins < ends or (begins == ends and start[a] == start[b])
 
 
 def _same_stretches(geometry: np.ndarray, owner: Sequence[tuple]) -> Iterable[list[int]]:

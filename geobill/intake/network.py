@@ -72,6 +72,7 @@ def read_network(layer: Layer, options: Options, municipality: Municipality, ope
         rows.values["operator"] = np.full(len(rows), options.operator, dtype=object)
     run_checks(rows, CHECKS)
     _note_declared(rows)
+    _note_wide(rows)
     check_repeated_ids(rows, "segment")
     v = rows.values
     columns = {
@@ -144,6 +145,22 @@ CHECKS: tuple[Check, ...] = (
     check_dates,
     check_duplicates,
 )
+
+
+WIDE_M = 5
+
+
+def _note_wide(rows: Rows) -> None:
+    widths = rows.values["width"]
+    wide = rows.standing & np.array([w is not None and w > WIDE_M for w in widths], dtype=bool)
+    widest = max((widths[r] for r in np.flatnonzero(wide)), default=0)
+    rows.note(
+        "width_unusual",
+        "warning",
+        f"{{n}} row(s) are wider than {WIDE_M} m, up to {widest} m.",
+        "A width in centimetres would be charged a hundredfold: make sure that it is in metres.",
+        wide,
+    )
 
 
 def _note_declared(rows: Rows) -> None:

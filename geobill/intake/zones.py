@@ -126,9 +126,7 @@ def overlap_report(zones: gpd.GeoDataFrame) -> Overlaps:
     told = area >= OVERLAP_REPORTED_FROM_M2
     rows = zones["source_row"].to_numpy(dtype=np.int64)
     a, b = rows[first[told]], rows[second[told]]
-    listed = sorted(
-        (int(min(i, j)), int(max(i, j)), float(m2)) for i, j, m2 in zip(a, b, area[told], strict=True)
-    )
+    listed = sorted((int(min(i, j)), int(max(i, j)), float(m2)) for i, j, m2 in zip(a, b, area[told], strict=True))
     return Overlaps(pairs=len(listed), area_m2=float(sum(m2 for _, _, m2 in listed)), rows=tuple(listed))
 
 
@@ -191,7 +189,9 @@ def settle_overlaps(
 
     mine: dict[int, list[shapely.Geometry]] = defaultdict(list)
     disputed: dict[tuple[int, ...], list[shapely.Geometry]] = defaultdict(list)
-    for face, c in zip(faces[~contradict], (c for c, x in zip(claimants, contradict, strict=True) if not x), strict=True):
+    for face, c in zip(
+        faces[~contradict], (c for c, x in zip(claimants, contradict, strict=True) if not x), strict=True
+    ):
         if c:
             mine[c[0]].append(face)
     wide, narrow = _open(faces[contradict])

@@ -4,7 +4,7 @@ import tomllib
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from geobill.errors import LawError
@@ -87,15 +87,31 @@ def parse_statute(text: str) -> StatuteFigures:
     """
     raw = tomllib.loads(text)
     head = raw["statute"]
+    figures = tuple(_parse_figure(f) for f in raw["figure"])
+    _check_one_at_a_time(figures)
     return StatuteFigures(
         id=head["id"],
         title=head["title"],
         municipality=head["municipality"],
         state=head["state"],
         published_on=head["published_on"],
-        figures=tuple(_parse_figure(f) for f in raw["figure"]),
+        figures=figures,
         source=text,
     )
+
+
+def _check_one_at_a_time(figures: tuple[Figure, ...]) -> None:
+    for one, other in combinations(figures, 2):
+        later, earlier = max(one, other, key=_since), min(one, other, key=_since)
+        if one.name == other.name and (earlier.in_force_until is None or later.in_force_from < earlier.in_force_until):
+            raise LawError(
+                f"Two figures {one.name!r} are in force on {later.in_force_from.isoformat()} (arts. {one.article}, {other.article}): "
+                f"end the earlier one with in_force_until = {later.in_force_from.isoformat()}."
+            )
+
+
+def _since(figure: Figure) -> date:
+    return figure.in_force_from
 
 
 def _parse_figure(raw: dict[str, Any]) -> Figure:

@@ -9,7 +9,7 @@ from typing import Any
 
 import geopandas as gpd
 
-from geobill.billing.month import check_dates, draft_decree, draft_invoice, due_date, is_banking_day
+from geobill.billing.month import check_dates, draft_decree, draft_invoice, due_date, is_banking_day, issue_findings
 from geobill.documents.maps import DECREE_MAP_MM, INVOICE_MAP_MM, NetworkMap, network_map
 from geobill.documents.render import render_annex, render_decree_draft, render_invoice
 from geobill.domain.dates import BillingMonth
@@ -32,13 +32,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class BilledMonth:
-    """What a run of ``bill`` did: invoices of the month, those issued now, files written, what differs from issued."""
+    """What a run of ``bill`` did: invoices of the month, those issued now, files written, what to know."""
 
     month: Month
     invoices: tuple[Invoice, ...]
     issued_now: tuple[str, ...]
     files: tuple[Path, ...]
-    differs: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
 
 
 def bill_month(
@@ -64,11 +64,14 @@ def bill_month(
         say(f"pricing {month}")
         found = price_stored(workspace, connection, month)
         issued = {i.operator.id: i for i in ledger.load_invoices(month)}
-        differs = _differences(found.bill, issued)
         waiting = [o for o in found.bill.operators if o.total > 0 and o.operator.id not in issued]
         due = due_on or _due(settings, found.law, month)
         if waiting:
             check_dates(issued_on, due, month)
+        findings = (
+            *issue_findings(month, issued_on, due_on is not None, len(waiting), settings.authority),
+            *_differences(found.bill, issued),
+        )
         coverage = _coverage(cadastre, found, settings, now)
         new = []
         for mine in waiting:
@@ -88,7 +91,7 @@ def bill_month(
             f"{fault} The invoices of {month} are issued and kept ({', '.join(numbers) or 'none'}); only their files are missing: "
             "then bill the month again, which issues nothing twice and writes them."
         ) from None
-    return BilledMonth(found, invoices, tuple(i.number for i in new), written, differs)
+    return BilledMonth(found, invoices, tuple(i.number for i in new), written, findings)
 
 
 def _issue(

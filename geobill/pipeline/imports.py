@@ -14,6 +14,7 @@ from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.intake.cabinets import read_cabinets
 from geobill.intake.coverage import coverage_summary, draw_coverage
+from geobill.intake.duplicates import find_stored
 from geobill.intake.land_values import read_land_values
 from geobill.intake.network import read_network
 from geobill.intake.reader import Layer, read_layer
@@ -74,8 +75,10 @@ def _import(
             reading = _with_namesakes(
                 reading, registers.find_batches(kind, found.name, options.operator, file=path.name)
             )
+        if kind == "network":
+            reading = _with_stored(reading, cadastre.load_segments(without=earlier))
         batch = None if dry_run else registers.new_batch_id()
-        report = _report(reading, found, batch, {})
+        report = _report(_with_emptiness(reading), found, batch, {})
         if batch is not None:
             registers.save_batch(
                 report,
@@ -111,6 +114,15 @@ def import_land_values(
         reading = read_land_values(found, options, workspace.settings.municipality)
         zones, refused, repairs = repair_zones(reading.accepted)
         reading = _with_repairs(reading, zones, refused, repairs)
+        if not len(zones):
+            why = (
+                "; ".join(dict.fromkeys(f"{s.reason_code}: {s.reason}" for s in reading.set_aside[:3]))
+                or "it has no rows"
+            )
+            raise InputError(
+                f"None of the {reading.read} row(s) of {path.name} can be used as a zone ({why}). An edition without zones would hold "
+                "every metre of the months it is in force in. Nothing was changed; check the layer and the --map columns."
+            )
         overlaps = overlap_report(zones)
         coverage = draw_coverage(zones, policy.on_overlap, float(policy.max_gap_m))  # type: ignore[arg-type]
         batch = None if dry_run else registers.new_batch_id()
@@ -162,6 +174,27 @@ def _with_namesakes(reading: Reading, batches: list[str]) -> Reading:
     message = f"a file of this name was imported before with other content (batch {', '.join(batches)}); both are in force now."
     fix = "If this is its correction, its metres are charged twice: import it with --replace."
     return replace(reading, findings=(*reading.findings, Finding("same_file_name", "warning", message, fix)))
+
+
+def _with_stored(reading: Reading, stored: gpd.GeoDataFrame) -> Reading:
+    """Add a warning where stretches of this file are stored already, from another import."""
+    rows = find_stored(reading.accepted, stored) if len(stored) and len(reading.accepted) else []
+    if not rows:
+        return reading
+    message = f"{len(rows)} stretch(es) are stored already from another import of this operator and service: they are charged twice."
+    fix = "If this file corrects an earlier one, give it that file's name and import it with --replace."
+    return replace(
+        reading, findings=(*reading.findings, Finding("already_stored", "warning", message, fix, rows=tuple(rows)))
+    )
+
+
+def _with_emptiness(reading: Reading) -> Reading:
+    """Add a warning where nothing was accepted."""
+    if len(reading.accepted):
+        return reading
+    message = "No row was accepted: nothing of this file will be charged."
+    fix = "See why the rows were set aside; often a --map names the wrong column, or it is another layer."
+    return replace(reading, findings=(*reading.findings, Finding("nothing_accepted", "warning", message, fix)))
 
 
 def _with_repairs(reading: Reading, zones: gpd.GeoDataFrame, refused: Any, repairs: Any) -> Reading:

@@ -13,6 +13,7 @@ import pandas as pd
 import shapely
 from numpy.typing import NDArray
 
+from geobill.errors import PolicyError
 from geobill.pricing.edges import Edges, Ints, line_edges, look, polygon_edges
 from geobill.pricing.nearest import GapStretch, nearest_along
 from geobill.pricing.runs import Bools, Intervals, Runs, overhangs, part_lengths
@@ -46,6 +47,10 @@ class Rules:
     on_border: str = "lower"
     on_overlap: str = "hold"
     max_gap_m: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.on_border not in ("lower", "higher", "mean") or self.on_overlap not in ("hold", "lower", "higher"):
+            raise PolicyError(f"The cut knows no on_border {self.on_border!r} with on_overlap {self.on_overlap!r}.")
 
 
 def cut(lines: NDArray[np.object_], zones: ZoneSet, rules: Rules) -> pd.DataFrame:
@@ -315,7 +320,7 @@ def _drop_corners(parts: list[int], stretches: list[GapStretch]) -> list[tuple[i
     Where a street passes the corner at which two zones meet, their distances differ by less than NARROW_M for some
     metres to either side, though the line goes from the one zone's front to the other's. Such a short run, with a
     different single nearest zone at each end, is cut where the distances are equal; a run that keeps between two
-    zones (the middle of a street) goes by ``on_border``.
+    zones (the middle of a street, the front of an overlap) goes by ``on_border``.
     """
     tied = [s.tied for s in stretches]
     n = 0
@@ -327,9 +332,10 @@ def _drop_corners(parts: list[int], stretches: list[GapStretch]) -> list[tuple[i
         while end + 1 < len(tied) and parts[end + 1] == parts[n] and len(tied[end + 1]) > 1:
             end += 1
         length = sum(s.end - s.start for s in stretches[n : end + 1])
+        level = sum(s.end - s.start for s in stretches[n : end + 1] if s.level)
         before = tied[n - 1] if n and parts[n - 1] == parts[n] else ()
         after = tied[end + 1] if end + 1 < len(tied) and parts[end + 1] == parts[n] else ()
-        if len(before) == len(after) == 1 and before != after and length < CORNER_M:
+        if len(before) == len(after) == 1 and before != after and length < CORNER_M and level < NARROW_M:
             for m in range(n, end + 1):
                 tied[m] = (stretches[m].nearest,)  # type: ignore[assignment]
         n = end + 1

@@ -6,7 +6,7 @@ are equally near (to a tolerance) and where the reach ends are roots of polynomi
 changes, and the midpoint decides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from geobill.pricing.edges import Floats, Ints, Sight
 
 _PRUNE_M = 2.0  # a longer interval is halved first: fewer edges are in question on either half
 _ROOT_SLACK = 1e-9
+_LEVEL_M = 1e-6
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,14 @@ class GapStretch:
     """Part of a stretch, from ``start`` to ``end`` metres along it, with one answer.
 
     ``nearest`` is the nearest zone, None beyond reach; ``tied`` are all zones whose distance is within the tolerance
-    of the nearest's, ascending.
+    of the nearest's, ascending; ``level`` says that two of them are equally near, to a micrometre.
     """
 
     start: float
     end: float
     nearest: int | None
     tied: tuple[int, ...]
+    level: bool = False
 
 
 def nearest_along(sight: Sight, zone: Ints, start: float, end: float, reach_m: float, tie_m: float) -> list[GapStretch]:
@@ -97,7 +99,8 @@ def _cut(seen: Sight, zone: Ints, start: float, end: float, reach_m: float, tie_
             found.append(GapStretch(float(lo), float(hi), None, ()))
             continue
         tied = tuple(int(z) for z in zones[row <= least + tie_m])
-        found.append(GapStretch(float(lo), float(hi), int(zones[row.argmin()]), tied))
+        level = len(tied) > 1 and float(np.partition(row, 1)[1] - least) < _LEVEL_M
+        found.append(GapStretch(float(lo), float(hi), int(zones[row.argmin()]), tied, level))
     return found
 
 
@@ -161,8 +164,9 @@ def _quadratic(a: float, b: float, c: float) -> Floats:
 def _merge(found: list[GapStretch]) -> list[GapStretch]:
     merged: list[GapStretch] = []
     for s in found:
-        if merged and (merged[-1].nearest, merged[-1].tied) == (s.nearest, s.tied):
-            merged[-1] = GapStretch(merged[-1].start, s.end, s.nearest, s.tied)
+        last = merged[-1] if merged else None
+        if last and (last.nearest, last.tied, last.level) == (s.nearest, s.tied, s.level):
+            merged[-1] = replace(last, end=s.end)
         else:
             merged.append(s)
     return merged

@@ -90,9 +90,9 @@ def split_segments(
         stretches["geometry"] = _draw(segments.geometry.values, stretches)
         pieces["geometry"] = [shapely.multilinestrings(list(g["geometry"])) for _, g in by]
     total = whole_units(plan_lengths(segments.geometry.values), precision_m)
-    turn = np.append(ground.order, -1)[
-        pieces["zone"]
-    ]  # equal remainders: by the zone's name, never by the order of rows
+    # equal remainders: by the names of the zones, never by the order of rows
+    order = np.append(ground.order, -1)
+    turn = order[pieces["zone"]] * len(order) + order[pieces["mate"]]
     pieces["units"] = _share_out(
         pieces["line"].to_numpy(), pieces["raw_m"].to_numpy() / float(precision_m), turn, total
     )

@@ -79,9 +79,9 @@ class Cadastre:
         """Add accepted equipment."""
         self._add(self._t.equipment, equipment, EQUIPMENT, batch, now)
 
-    def load_segments(self) -> gpd.GeoDataFrame:
-        """All segments of batches in force, by ``frames.SEGMENTS``, in the order they came."""
-        return self._in_force(self._t.segments, SEGMENTS)
+    def load_segments(self, without: Iterable[str] = ()) -> gpd.GeoDataFrame:
+        """All segments of batches in force, by ``frames.SEGMENTS``, in the order they came; some batches left out."""
+        return self._in_force(self._t.segments, SEGMENTS, without)
 
     def load_equipment(self) -> gpd.GeoDataFrame:
         """All equipment of batches in force, by ``frames.EQUIPMENT``."""
@@ -89,9 +89,9 @@ class Cadastre:
 
     # -- rows and frames
 
-    def _in_force(self, table: Table, columns: Iterable[str]) -> gpd.GeoDataFrame:
+    def _in_force(self, table: Table, columns: Iterable[str], without: Iterable[str] = ()) -> gpd.GeoDataFrame:
         old = select(self._t.batches.c.id).where(self._t.batches.c.replaced_by.is_not(None))
-        return self._frame(table, columns, table.c.batch.not_in(old))
+        return self._frame(table, columns, table.c.batch.not_in(old), table.c.batch.not_in(list(without)))
 
     def _add(
         self, table: Table, frame: gpd.GeoDataFrame, columns: Iterable[str], batch: str, now: str, **same: str

@@ -157,7 +157,9 @@ def test_what_is_the_same_stretch(make_layer, network, first, second, same):
         ({"nv": ["MT", "BT"]}, {}),
         ({"nv": ["MT", None]}, {}),
         ({"ate": ["2026-05-31", None], "de": [None, "2026-06-01"]}, {}),
-        ({"ate": ["2026-06-01", None], "de": [None, "2026-06-01"]}, {2: "duplicate"}),
+        ({"ate": ["2026-06-01", None], "de": [None, "2026-06-01"]}, {}),  # exchanged on that day
+        ({"ate": ["2026-06-02", None], "de": [None, "2026-06-01"]}, {2: "duplicate"}),
+        ({"ate": ["2026-06-01", "2026-06-01"], "de": ["2026-06-01", "2026-06-01"]}, {2: "duplicate"}),
         ({"w": [None, "0,60"]}, {1: "width_missing"}),
         ({"pr": ["A", "B"], "st": ["permitted", "existing"]}, {2: "duplicate"}),
     ],
@@ -300,3 +302,29 @@ def test_land_values(make_layer):
 def test_land_values_need_both_columns(make_layer):
     with pytest.raises(InputError, match="--map land_value=COLUMN"):
         read_land_values(make_layer([shapely.box(0, 0, 1, 1)], z=["A"]), Options(mapping={"zone": "z"}), CAIEIRAS)
+
+
+def test_a_vertex_gone_astray_is_set_aside_and_a_reach_over_the_border_is_said(make_layer, network, at):
+    good, (x, y) = at((10, 10), (70, 10)), at((10, 20))[0]
+    astray = [[(x, y), (0.0, 0.0), (x + 90, y)], [(x, y), (x + 20_000, y)], [(1e17, y), (x, y)], [(1e308, y), (x, y)]]
+    over = [(x, y + 50), (x + 9_500, y + 50)]
+    reading = network(make_layer([shapely.LineString(c) for c in (good, over, *astray)]))
+    assert [s.reason_code for s in reading.set_aside] == ["outside_municipality"] * 4
+    assert "astray" in reading.set_aside[0].reason
+    assert float(reading.length_m) == 60 + 9_500
+    (said,) = [f for f in reading.findings if f.code == "reaches_outside"]
+    assert said.rows == (2,)
+
+
+def test_figures_that_nobody_means(make_layer, network, at):
+    lines = [shapely.LineString(at((10, 10 * n), (70, 10 * n))) for n in range(1, 4)]
+    reading = network(make_layer(lines, w=["30", "1e22", 1e308]), mapping={"width": "w"})
+    assert {s.reason_code for s in reading.set_aside} == {"number_unreadable"}
+    (wide,) = [f for f in reading.findings if f.code == "width_unusual"]
+    assert "30 m" in wide.message
+
+
+def test_a_vertex_on_a_straight_stretch_hides_no_duplicate(make_layer, network, at):
+    lines = [shapely.LineString(at((10, 10), (110, 10))), shapely.LineString(at((110, 10), (60, 10), (10, 10)))]
+    reading = network(make_layer(lines))
+    assert [s.reason_code for s in reading.set_aside] == ["duplicate"]

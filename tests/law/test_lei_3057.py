@@ -157,3 +157,9 @@ def test_the_product_is_exact_and_grows_with_each_factor(length, width, value, r
 def test_days_are_multiplied_first_and_divided_last(length, days):
     asked = LAW.network(length, D(1), D(100), D(1), "permitted", NOV)
     assert asked.for_days(days, 31) * 31 == asked.exact * days
+
+
+def test_two_figures_for_one_day_are_refused():
+    another = '[[figure]]\nname = "price_per_m3"\nvalue = "180.00"\nunit = "BRL/m3/month"\narticle = "1"\nact = "x"\n'
+    with pytest.raises(LawError, match="in_force_until = 2026-06-01"):
+        parse_statute(f"{LAW.figures.source}\n{another}in_force_from = 2026-06-01\n")

@@ -172,6 +172,19 @@ def test_straight_out_from_where_two_blocks_meet_is_between_them(angle):
 
 
 @pytest.mark.parametrize("angle", ANGLES)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_front_of_an_overlap_is_between_its_zones(angle, reverse):
+    # over [100, 103] both zones are equally near, exactly: no distance decides, so on_border does, the way the line runs or not
+    outside = line((20, 106), (160, 106))
+    zones = two(angle=angle, overlap=3)
+    found = metres(line_frame(turn(outside.reverse() if reverse else outside, angle)), zones, max_gap_m=20.0)
+    # 0.60 m to either side of the overlap the distances differ by less than 3 cm (contract, "Gap")
+    assert found["Z2", None, ("in_gap", "on_border")] == pytest.approx(4.2, abs=0.02)
+    assert found["Z1", None, ("in_gap",)] == pytest.approx(79.4, abs=0.02)
+    assert sum(found.values()) == 140
+
+
+@pytest.mark.parametrize("angle", ANGLES)
 @pytest.mark.parametrize("reach", [4.0, 20.0, 33.33])
 def test_beyond_the_reach_metres_lie_in_no_zone(angle, reach):
     found = metres(line_frame(turn(line((50, 40), (50, 180)), angle)), street(200, angle), max_gap_m=reach)

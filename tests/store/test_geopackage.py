@@ -98,7 +98,7 @@ def test_money_is_whole_cents_and_other_figures_are_exact_text(billed):
     assert str(lines["amount_cents"].dtype) == str(invoices["total_cents"].dtype) == "int64"
     assert lines.groupby("invoice")["amount_cents"].sum().tolist() == invoices["total_cents"].tolist()
     assert {"10.50", "3"} <= set(lines["land_value"].dropna())
-    assert {"0.6", "0.50"} <= set(lines["billed_width_m"].dropna())
+    assert {"0.60", "0.50"} <= set(lines["billed_width_m"].dropna())
     assert "2.345" in set(pyogrio.read_dataframe(store(billed), layer="equipment")["volume_m3"])
 
 
