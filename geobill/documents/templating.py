@@ -42,8 +42,15 @@ FILTERS = {
 
 
 def breakable(text: str) -> str:
-    """Put zero-width spaces into words of more than 25 characters, so that they can't run out of a page or a cell."""
-    return re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda found: _broken(found[0]), text)
+    """Put zero-width spaces into words of more than 25 characters, so that they can't run out of a page or a cell.
+
+    A SHA-256 stays whole: it has a place of its own, and whoever copies it must get it as it is.
+    """
+    return re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda found: _broken(found[0]), text) if not _is_digest(text) else text
+
+
+def _is_digest(text: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{64}", text) is not None
 
 
 def typst_literal(value: Any) -> str:
