@@ -83,6 +83,7 @@ def check_length(rows: Rows) -> None:
 
 
 STRAY_M = 10_000.0
+TOO_LARGE = 10**9  # no width, volume or value of a square metre comes near; totals stay within the ledger's integers
 
 
 def check_place(rows: Rows) -> None:
@@ -146,6 +147,8 @@ def check_positive(key: str, noun: str, missing: str, not_positive: str, unit: s
     def check(rows: Rows) -> None:
         values = rows.values[key]
         rows.set_aside(np.array([v is None for v in values], dtype=bool), missing, f"it has no {noun}")
+        high = np.array([v is not None and v >= TOO_LARGE for v in values], dtype=bool)
+        rows.set_aside(high, "number_unreadable", lambda r: f"its {noun}, {values[r]} {unit}, is too large to be meant")
         low = np.array([v is not None and v <= 0 for v in values], dtype=bool)
         rows.set_aside(low, not_positive, lambda r: f"its {noun} is {values[r]} {unit}: it must be more than 0")
 

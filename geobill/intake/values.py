@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-TOO_LARGE = (
-    Decimal(10) ** 9
-)  # no width, volume or value of a square metre comes near; totals stay within the ledger's integers
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+")
@@ -53,13 +50,6 @@ def read_number(value: Any) -> Decimal | None:
     >>> read_number("1.234,50"), read_number("0.750"), read_number(0.1)
     (Decimal('1234.50'), Decimal('0.750'), Decimal('0.1'))
     """
-    number = _number(value)
-    if number is not None and abs(number) >= TOO_LARGE:
-        raise UnreadableValueError(f"{value} is too large to be meant")
-    return number
-
-
-def _number(value: Any) -> Decimal | None:
     if is_blank(value):
         return None
     if isinstance(value, (bool, np.bool_)):
