@@ -33,6 +33,7 @@ COLUMNS: tuple[tuple[str, str, bool], ...] = (
     ("month_days", "Dias do mês", True),
     ("amount_exact", "Valor exato do mês inteiro, sem arredondar (R$)", True),
     ("flags", "Observações", False),
+    ("priced_with", "Pago com o trecho (mesma faixa)", False),
 )
 
 

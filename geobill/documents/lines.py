@@ -22,7 +22,7 @@ NOTES: dict[str, str] = {
     "on_border": "a linha corre sobre a divisa e conta uma só vez",
     "on_overlap": "o Mapa de Valores dá mais de um valor ao lugar",
     "in_gap": "via que o Mapa de Valores não cobre; vale o valor T da zona mais próxima",
-    "same_strip": "a entidade tem mais de uma rede na faixa",
+    "same_strip": "a entidade tem mais de uma rede na mesma faixa de largura b",
     "declared_length": "vale a extensão que a entidade declarou",
     "no_decree": "não há decreto de permissão registrado para o trecho ou equipamento",
 }

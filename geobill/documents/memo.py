@@ -10,6 +10,7 @@ from geobill.documents import words
 from geobill.documents.policy_words import policy_value
 from geobill.domain.invoice import Basis, Held, Invoice, Line, WholeMonth
 from geobill.domain.money import plain, round_money
+from geobill.domain.ratio import Ratio, fraction
 from geobill.errors import BooksDontCloseError
 from geobill.law.statutes import STATUTES, load_statute
 
@@ -201,7 +202,7 @@ def digests(basis: Basis) -> tuple[tuple[str, str], ...]:
     return tuple((DIGESTS.get(name, name), digest) for name, digest in basis.digests)
 
 
-def _factors(line: Line) -> list[tuple[str, Decimal]]:
+def _factors(line: Line) -> list[tuple[str, Decimal | Ratio]]:
     pairs = [
         ("a", line.length_m),
         ("b", line.billed_width_m),
@@ -216,14 +217,14 @@ def _factors(line: Line) -> list[tuple[str, Decimal]]:
     return [(symbol, factor) for symbol, factor in pairs if factor is not None]
 
 
-def _printed(symbol: str, factor: Decimal) -> str:
+def _printed(symbol: str, factor: Decimal | Ratio) -> str:
     return words.number(factor) if symbol == MULTIPLIER else words.figure(factor)
 
 
 def _product(line: Line) -> Fraction:
     exact = Fraction(line.days, line.month_days)
     for _, factor in _factors(line):
-        exact *= Fraction(factor)
+        exact *= fraction(factor)
     return exact
 
 

@@ -10,6 +10,7 @@ from stdnum.br import cnpj as stdnum_cnpj
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.money import plain
+from geobill.domain.ratio import Ratio
 from geobill.errors import TemplateError
 
 NBSP = "\u00a0"
@@ -79,14 +80,20 @@ SERVICES: dict[str, str] = {
 }
 
 
-def number(value: Decimal | int) -> str:
+def number(value: Decimal | Ratio | int) -> str:
     """Write a number with a decimal comma and thousands points, keeping exactly the decimals that it has.
+
+    A ratio is written as the division that a pocket calculator makes of it.
 
     Examples
     --------
     >>> number(Decimal("1234.50")), number(Decimal("0.05")), number(7), number(Decimal("-1234567"))
     ('1.234,50', '0,05', '7', '-1.234.567')
+    >>> number(Ratio(Decimal("5900.00"), Decimal("6000.00")))
+    '5.900,00 ÷ 6.000,00'
     """
+    if isinstance(value, Ratio):
+        return f"{number(value.numerator)} ÷ {number(value.denominator)}"
     digits = plain(Decimal(value))
     sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
     whole, _, decimals = digits.partition(".")
@@ -94,7 +101,7 @@ def number(value: Decimal | int) -> str:
     return sign + grouped + ("," + decimals if decimals else "")
 
 
-def figure(value: Decimal | int) -> str:
+def figure(value: Decimal | Ratio | int) -> str:
     """Write a factor of a line: at least two decimals, further zeros dropped, every other decimal kept.
 
     Examples
@@ -102,11 +109,13 @@ def figure(value: Decimal | int) -> str:
     >>> figure(Decimal("253.9")), figure(Decimal("200")), figure(Decimal("57.192380")), figure(Decimal("0.025"))
     ('253,90', '200,00', '57,19238', '0,025')
     """
+    if isinstance(value, Ratio):
+        return number(value)
     exact = Decimal(value)
     return number(_at_least_two_decimals(Decimal(plain(exact.normalize()))))
 
 
-def factor(value: Decimal | None) -> str:
+def factor(value: Decimal | Ratio | None) -> str:
     """Write a factor of a line, or a dash where it doesn't apply."""
     return "–" if value is None else figure(value)
 

@@ -77,9 +77,20 @@ class BillingMonth:
         >>> BillingMonth(2026, 11).days_in_force(None, date(2026, 11, 16))
         16
         """
+        first, last = self.days_of_month(installed_on, removed_on)
+        return max(0, last - first + 1)
+
+    def days_of_month(self, installed_on: date | None, removed_on: date | None) -> tuple[int, int]:
+        """First and last day of the month on which something stood in the street; the first is after the last for none.
+
+        Examples
+        --------
+        >>> BillingMonth(2026, 11).days_of_month(date(2026, 11, 16), None)
+        (16, 30)
+        """
         start = max(self.first_day, installed_on) if installed_on else self.first_day
         end = min(self.last_day, removed_on) if removed_on else self.last_day
-        return max(0, (end - start).days + 1)
+        return (start - self.first_day).days + 1, (end - self.first_day).days + 1
 
 
 def parse_date(text: str, what: str) -> date:
@@ -92,3 +103,17 @@ def parse_date(text: str, what: str) -> date:
         raise InputError(
             f"{text!r} is not a date for {what}: write it as YYYY-MM-DD, for example 2026-11-30."
         ) from None
+
+
+def months_after(day: date, months: int) -> date:
+    """Return the same day of the month so many months later, or that month's last day where it has no such day.
+
+    A term in months ends on the day of the number on which it began (Lei 810/1949, art. 2; Código Civil, art. 132 § 3).
+
+    Examples
+    --------
+    >>> months_after(date(2001, 6, 27), 6), months_after(date(2026, 8, 31), 6)
+    (datetime.date(2001, 12, 27), datetime.date(2027, 2, 28))
+    """
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))

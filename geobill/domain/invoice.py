@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.network import Authority, Operator
+from geobill.domain.ratio import Ratio
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class Line:
 
     Network (Lei 3.057/2001, art. 7): ``length_m × billed_width_m × land_value × location_index ×
     depreciation_index × reducer × multiplier × days / month_days``. Equipment (art. 7 § 2): ``volume_m3 ×
-    price_per_m3 × multiplier × days / month_days``. Factors that don't apply are None. ``land_value`` is in reais a
+    price_per_m3 × multiplier × days / month_days``. Factors that don't apply are None. An average ``reducer`` (policy
+    ``reducer_method = graduated``) is a Ratio of metres, applied as the fraction it is. ``land_value`` is in reais a
     square metre, ``amount`` in reais.
     """
 
@@ -29,7 +31,7 @@ class Line:
     price_per_m3: Decimal | None
     location_index: Decimal | None
     depreciation_index: Decimal | None
-    reducer: Decimal | None
+    reducer: Decimal | Ratio | None
     multiplier: Decimal
     days: int
     month_days: int
@@ -92,25 +94,32 @@ class Books:
 class WholeMonth:
     """The price of a whole month on one day, without what is doubled: what a decree grants and a deposit is taken of.
 
-    Rows in force on ``on``, clandestine ones left out. ``total`` is None where the reducer is held.
+    Rows in force on ``on``, doubled ones left out. ``total`` is None where the reducer is held. ``permit`` is None for
+    an operator's whole network, or for its rows without a permit; ``planned_m`` are those of the metres that aren't in
+    the street yet.
     """
 
     on: date
     network_length_m: Decimal
-    reducer: Decimal | None
+    reducer: Decimal | Ratio | None
     lines: tuple[Line, ...]
     held_m: Decimal
     total: Decimal | None
+    permit: str | None = None
+    planned_m: Decimal = Decimal("0.00")
 
 
 @dataclass(frozen=True)
 class OperatorBill:
-    """One operator's month: lines and their sum, R and the metres that set it (None and held above 100 km)."""
+    """One operator's month: lines and their sum, R and the metres that set it.
+
+    ``reducer`` is None where it is held (above 100 km) and where each permit has its own (``reducer_scope = permit``).
+    """
 
     operator: Operator
     lines: tuple[Line, ...]
     total: Decimal
-    reducer: Decimal | None
+    reducer: Decimal | Ratio | None
     network_length_m: Decimal
     held: tuple[Held, ...]
     metres: Books
@@ -179,7 +188,7 @@ class Invoice:
     basis: Basis
     lines: tuple[Line, ...]
     total: Decimal
-    reducer: Decimal | None
+    reducer: Decimal | Ratio | None
     network_length_m: Decimal
     held: tuple[Held, ...]
     yearly: Decimal | None

@@ -3,8 +3,17 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["permitted", "existing", "clandestine"]
-STATUSES: tuple[str, ...] = ("permitted", "existing", "clandestine")
+Status = Literal["permitted", "existing", "planned", "clandestine", "unregistered", "clandestine_unregistered"]
+STATUSES: tuple[str, ...] = (
+    "permitted",
+    "existing",  # before the law, its register handed over (art. 12)
+    "planned",  # not in the street yet: counts from the decree that grants it (arts. 2, 3)
+    "clandestine",  # confirmed, can't be removed: double (art. 10 § 2)
+    "unregistered",  # before the law, its register not handed over in time: double (art. 12 § 3)
+    "clandestine_unregistered",  # both; policy doublings_cumulate
+)
+PLANNED = "planned"
+DOUBLED: frozenset[str] = frozenset({"clandestine", "unregistered", "clandestine_unregistered"})
 KINDS: tuple[str, ...] = ("private", "public", "municipal")
 
 

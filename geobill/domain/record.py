@@ -11,19 +11,22 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.money import plain
+from geobill.domain.ratio import Ratio
 
 T = TypeVar("T")
 
 
 def to_plain(value: Any) -> Any:
-    """Turn a record into dicts, lists and text; decimals become plain digits, dates ISO text, months YYYY-MM.
+    """Turn a record into dicts, lists and text.
+
+    Decimals become plain digits, ratios two of them with a stroke, dates ISO text, months YYYY-MM.
 
     Examples
     --------
     >>> to_plain((Decimal("1E+2"), date(2026, 11, 30), BillingMonth(2026, 11)))
     ['100', '2026-11-30', '2026-11']
     """
-    if isinstance(value, BillingMonth):
+    if isinstance(value, (BillingMonth, Ratio)):
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
@@ -53,9 +56,16 @@ def from_plain(kind: type[T], value: Any) -> T:
     return typing.cast(T, _rebuild(kind, value))
 
 
+def _meant(kinds: tuple[Any, ...], value: Any) -> Any:
+    """Return the member of a union that a plain value was made of: a Ratio is the one with a stroke in it."""
+    if Ratio in kinds and isinstance(value, str) and "/" in value:
+        return Ratio
+    return next(k for k in kinds if k not in (type(None), Ratio))
+
+
 def _rebuild(kind: Any, value: Any) -> Any:
     if get_origin(kind) in (types.UnionType, typing.Union):
-        return None if value is None else _rebuild(next(k for k in get_args(kind) if k is not type(None)), value)
+        return None if value is None else _rebuild(_meant(get_args(kind), value), value)
     if get_origin(kind) is tuple:
         inner = get_args(kind)
         if len(inner) == 2 and inner[1] is Ellipsis:
@@ -63,6 +73,8 @@ def _rebuild(kind: Any, value: Any) -> Any:
         return tuple(_rebuild(k, v) for k, v in zip(inner, value, strict=True))
     if kind is BillingMonth:
         return BillingMonth.parse(value)
+    if kind is Ratio:
+        return Ratio.parse(value)
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{name: _rebuild(hints[name], v) for name, v in value.items()})  # type: ignore[operator]

@@ -4,17 +4,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from geobill.domain.ratio import Ratio, fraction
+
 
 @dataclass(frozen=True)
 class Asked:
     """An exact amount as a product of printed factors.
 
-    ``exact`` is in reais a whole month, unrounded; ``articles`` are the ones that ground it, in the order they apply.
+    ``exact`` is in reais a whole month, unrounded; where ``reducer`` is a Ratio, before that factor. ``articles`` are
+    the ones that ground it, in the order they apply.
     """
 
     location_index: Decimal | None
     depreciation_index: Decimal | None
-    reducer: Decimal | None
+    reducer: Decimal | Ratio | None
     price_per_m3: Decimal | None
     multiplier: Decimal
     exact: Decimal
@@ -22,7 +25,8 @@ class Asked:
 
     def for_days(self, days: int, month_days: int) -> Fraction:
         """Exact amount for some days of a month: multiplied first, divided last."""
-        return Fraction(self.exact) * days / month_days
+        average = fraction(self.reducer) if isinstance(self.reducer, Ratio) else 1
+        return Fraction(self.exact) * average * days / month_days
 
 
 @dataclass(frozen=True)
@@ -32,4 +36,4 @@ class Silence:
     code: str
     article: str
     reason: str
-    suggestion: Decimal | None = None
+    suggestion: Decimal | Ratio | None = None

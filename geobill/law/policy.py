@@ -12,13 +12,12 @@ from geobill.errors import PolicyError
 
 @dataclass(frozen=True)
 class PolicyKey:
-    """A key, the values that geobill can obey, the values planned but not built, the default and the gap it fills."""
+    """A key, the values that geobill can obey, the default and the gap of the law that it fills."""
 
     key: str
     values: tuple[str, ...]
     default: str
     gap: str
-    not_built: tuple[str, ...] = ()
 
     @property
     def is_number(self) -> bool:
@@ -27,9 +26,9 @@ class PolicyKey:
 
 
 KEYS: tuple[PolicyKey, ...] = (
-    PolicyKey("reducer_scope", ("operator",), "operator", "whose extension sets R (art. 7)", ("permit",)),
+    PolicyKey("reducer_scope", ("operator", "permit"), "operator", "whose extension sets R (art. 7)"),
     PolicyKey(
-        "reducer_method", ("whole",), "whole", "R on the whole extension or bracket by bracket (art. 7)", ("graduated",)
+        "reducer_method", ("whole", "graduated"), "whole", "R on the whole extension or bracket by bracket (art. 7)"
     ),
     PolicyKey("above_100_km", ("hold", "the id of a decision"), "hold", "art. 7 ends at 100 km"),
     PolicyKey(
@@ -38,11 +37,16 @@ KEYS: tuple[PolicyKey, ...] = (
         "false",
         "may clandestine metres earn a lower R (arts. 7, 10)",
     ),
+    PolicyKey(
+        "doublings_cumulate", ("true", "false"), "false", "are arts. 10 § 2 and 12 § 3 applied one upon the other"
+    ),
     PolicyKey("proration", ("daily", "full_month"), "daily", "first and last month (art. 8)"),
     PolicyKey("on_border", ("lower", "higher", "mean"), "lower", "a stretch along the border of zones (art. 7, T)"),
     PolicyKey("on_overlap", ("hold", "lower", "higher"), "hold", "the map gives two values for one place (art. 7, T)"),
     PolicyKey("max_gap_m", ("metres, 0 to 500",), "20", "streets that the map leaves uncovered (art. 7, T)"),
+    PolicyKey("same_strip", ("each", "once"), "each", "two lines of one operator in one strip (art. 7, b)"),
     PolicyKey("due_month", ("same", "following"), "following", "the 15th of which month (art. 8)"),
+    PolicyKey("length_source", ("geometry", "declared"), "geometry", "drawn or declared length (art. 7, a)"),
     PolicyKey(
         "length_precision_m", ("metres, 0.001 to 1",), "0.01", "measured lengths are rounded once, here (art. 7, a)"
     ),
@@ -54,7 +58,7 @@ KEYS: tuple[PolicyKey, ...] = (
         "duplicate_stretch", ("set_aside", "bill"), "set_aside", "the same stretch twice in one delivery (art. 7, a)"
     ),
 )
-NOT_BUILT: tuple[str, ...] = ("doublings_cumulate", "same_strip", "limitation_years", "length_source")
+NOT_BUILT: tuple[str, ...] = ("limitation_years",)
 _BY_KEY = {k.key: k for k in KEYS}
 _LIMITS = {"max_gap_m": (Decimal(0), Decimal(500)), "length_precision_m": (Decimal("0.001"), Decimal(1))}
 
@@ -67,11 +71,14 @@ class Policy:
     reducer_method: str
     above_100_km: str
     clandestine_counts_in_reducer: bool
+    doublings_cumulate: bool
     proration: str
     on_border: str
     on_overlap: str
     max_gap_m: Decimal
+    same_strip: str
     due_month: str
+    length_source: str
     length_precision_m: Decimal
     rounding: str
     due_day_rule: str
@@ -115,8 +122,6 @@ def check_policy_value(key: str, value: str) -> str:
         return text
     if text in known.values:
         return text
-    if text in known.not_built:
-        raise PolicyError(f"{key} = {text!r} isn't built yet. Allowed now: {', '.join(known.values)}.")
     raise PolicyError(f"{key} can't be {text!r}. Allowed: {', '.join(known.values)}.")
 
 
@@ -141,11 +146,14 @@ def parse_policy(raw: Mapping[str, str]) -> Policy:
         reducer_method=text["reducer_method"],
         above_100_km=text["above_100_km"],
         clandestine_counts_in_reducer=text["clandestine_counts_in_reducer"] == "true",
+        doublings_cumulate=text["doublings_cumulate"] == "true",
         proration=text["proration"],
         on_border=text["on_border"],
         on_overlap=text["on_overlap"],
         max_gap_m=Decimal(text["max_gap_m"]),
+        same_strip=text["same_strip"],
         due_month=text["due_month"],
+        length_source=text["length_source"],
         length_precision_m=Decimal(text["length_precision_m"]),
         rounding=text["rounding"],
         due_day_rule=text["due_day_rule"],

@@ -94,14 +94,27 @@ class Sight:
             root = np.sqrt(np.maximum(half, 0))
             lo = np.where(half >= 0, np.minimum(lo, x - root), lo)
             hi = np.where(half >= 0, np.maximum(hi, x + root), hi)
-        # along the edge: 0 <= (t - xa) ex - ya ey <= m; across it: |(t - xa) ey + ya ex| <= reach
-        lo1, hi1 = _between(self.ex, -self.xa * self.ex - self.ya * self.ey, 0.0, self.m)
-        lo2, hi2 = _between(self.ey, -self.xa * self.ey + self.ya * self.ex, -reach_m, reach_m)
-        rlo, rhi = np.maximum(lo1, lo2), np.minimum(hi1, hi2)
+        rlo, rhi = self.beside(reach_m)
         lo = np.where(rlo <= rhi, np.minimum(lo, rlo), lo)
         hi = np.where(rlo <= rhi, np.maximum(hi, rhi), hi)
         nowhere = lo > hi
         return np.where(nowhere, np.nan, lo), np.where(nowhere, np.nan, hi)
+
+    def beside(self, reach_m: float | Floats) -> tuple[Floats, Floats]:
+        """Return from where to where the straight line is beside the seen edge, within reach; lo > hi for nowhere.
+
+        Beside: the foot of the perpendicular falls on the edge, so what lies beyond its ends isn't.
+        """
+        # along the edge: 0 <= (t - xa) ex - ya ey <= m; across it: |(t - xa) ey + ya ex| <= reach
+        lo1, hi1 = _between(self.ex, -self.xa * self.ex - self.ya * self.ey, 0.0, self.m)
+        lo2, hi2 = _between(self.ey, -self.xa * self.ey + self.ya * self.ex, -reach_m, reach_m)
+        return np.maximum(lo1, lo2), np.minimum(hi1, hi2)
+
+    def near_first_end(self, reach_m: float | Floats) -> tuple[Floats, Floats]:
+        """Return from where to where the straight line is within reach of the seen edge's first end; lo > hi for nowhere."""
+        half = reach_m * reach_m - self.ya * self.ya
+        root = np.sqrt(np.maximum(half, 0))
+        return np.where(half >= 0, self.xa - root, np.inf), np.where(half >= 0, self.xa + root, -np.inf)
 
     def distance(self, t: Floats) -> Floats:
         """Distance from the place ``t`` metres along the stretch to the seen edge."""

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from geobill.domain.dates import BillingMonth
+from geobill.domain.network import DOUBLED, PLANNED
 from geobill.law.policy import Policy
 
 
@@ -27,13 +28,34 @@ def text(value: Any) -> str | None:
 
 
 def due_rows(frame: Any, month: BillingMonth, policy: Policy) -> Any:
-    """Rows in force on at least one day of the month, with the ``days`` that are charged (policy ``proration``)."""
-    days = [month.days_in_force(day_of(r.installed_on), day_of(r.removed_on)) for r in frame.itertuples()]
-    charged = [month.days if d and policy.proration == "full_month" else d for d in days]
-    return frame.assign(days=charged).loc[np.array([d > 0 for d in days], dtype=bool)]
+    """Rows in force on at least one day of the month, with the ``days`` that are charged (policy ``proration``).
+
+    ``first_day`` and ``last_day`` are the days of the month between which they are, both included. What is planned
+    isn't in force before its decree (arts. 2, 3).
+    """
+    spans = [month.days_of_month(day_of(r.installed_on), day_of(r.removed_on)) for r in frame.itertuples()]
+    due = [a <= b and status != PLANNED for (a, b), status in zip(spans, frame["status"], strict=True)]
+    if policy.proration == "full_month":
+        spans = [(1, month.days) for _ in spans]
+    with_days = frame.assign(
+        first_day=[a for a, _ in spans], last_day=[b for _, b in spans], days=[b - a + 1 for a, b in spans]
+    )
+    return with_days.loc[np.array(due, dtype=bool)]
 
 
-def standing_rows(frame: Any, on: date) -> Any:
-    """Rows that stand on a day and aren't clandestine: what a decree may grant (arts. 3, 10)."""
-    kept = [stands(row, on) and row.status != "clandestine" for row in frame.itertuples()]
-    return frame.loc[np.array(kept, dtype=bool)]
+def standing_rows(frame: Any, on: date, planned_under: str | None = None) -> Any:
+    """Rows that stand on a day and aren't doubled, for its whole month: what a decree may grant (arts. 3, 10).
+
+    ``planned_under`` adds what is planned under a permit. Days of the month as in :func:`due_rows`.
+    """
+    month = BillingMonth(on.year, on.month)
+    kept = [_grantable(row, on, planned_under) for row in frame.itertuples()]
+    whole = frame.assign(first_day=1, last_day=month.days, days=month.days)
+    return whole.loc[np.array(kept, dtype=bool)]
+
+
+def _grantable(row: Any, on: date, planned_under: str | None) -> bool:
+    if row.status == PLANNED:
+        removed = day_of(row.removed_on)
+        return planned_under is not None and text(row.permit) == planned_under and (removed is None or on <= removed)
+    return row.status not in DOUBLED and stands(row, on)

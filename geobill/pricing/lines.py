@@ -1,14 +1,16 @@
 """Priced lines: pieces and cabinets with the same factors stand on one line, the exact product of them, rounded once."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Line
 from geobill.domain.money import round_money
+from geobill.domain.ratio import Ratio
 from geobill.law.charge import Asked
 from geobill.law.policy import Policy
 from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
@@ -19,7 +21,11 @@ NO_DECREE = "no_decree"
 
 @dataclass(frozen=True)
 class Stretch:
-    """A piece with what its price depends on; ``length_m`` is exact."""
+    """A piece with what its price depends on; ``length_m`` is exact.
+
+    ``payer`` is the segment that pays for it where a shared strip pays once (``same_strip = once``): such a piece stands
+    on no line.
+    """
 
     segment: str
     service: str | None
@@ -32,6 +38,7 @@ class Stretch:
     days: int
     held: str | None
     flags: tuple[str, ...]
+    payer: str | None = None
     geometry: Any = None
 
     def group(self) -> tuple[Any, ...]:
@@ -66,20 +73,42 @@ class Cabinet:
 
 
 class Prices:
-    """The law, the month and the policy: what every line needs besides its own figures."""
+    """The law, the month and the policy: what every line needs besides its own figures.
 
-    def __init__(self, law: StreetUseLaw, month: BillingMonth, policy: Policy):
-        self.law, self.month, self.policy = law, month, policy
+    Figures of law are those of ``on``, the month's first day where it isn't given. ``decrees`` gives the day of
+    publication of each permit's decree; None takes every row that names a permit as decreed.
+    """
 
-    def network_lines(self, stretches: Iterable[Stretch], reducer: Decimal) -> dict[tuple[Any, ...], Line]:
-        """Lines of priced stretches by their group, in printing order."""
+    def __init__(
+        self,
+        law: StreetUseLaw,
+        month: BillingMonth,
+        policy: Policy,
+        decrees: Mapping[str, date] | None = None,
+        on: date | None = None,
+    ):
+        self.law, self.month, self.policy, self.decrees = law, month, policy, decrees
+        self.on = on or month.first_day
+
+    def decree_flags(self, permit: str | None) -> tuple[str, ...]:
+        """Return the flag of what stands without a decree published by the month's last day (art. 16)."""
+        if self.decrees is None:
+            return () if permit else (NO_DECREE,)
+        published = self.decrees.get(permit) if permit else None
+        return () if published is not None and published <= self.month.last_day else (NO_DECREE,)
+
+    def network_lines(self, stretches: Iterable[Stretch], reducer: Decimal | Ratio) -> dict[tuple[Any, ...], Line]:
+        """Lines of the stretches that are priced and pay for themselves, by their group, in printing order."""
         metres: dict[tuple[Any, ...], Decimal] = defaultdict(lambda: ZERO_M)
         for s in stretches:
-            metres[s.group()] += s.length_m
+            if not s.held and s.payer is None:
+                metres[s.group()] += s.length_m
         lines = {}
-        for group in sorted(metres, key=_printing_order):
+        for group in sorted(metres, key=printing_order):
             service, permit, zone, land_value, width, status, days, flags = group
-            asked = self.law.network(metres[group], width, land_value, reducer, status, self.month.first_day)
+            asked = self.law.network(
+                metres[group], width, land_value, reducer, status, self.on, cumulate=self.policy.doublings_cumulate
+            )
             lines[group] = Line(
                 kind="network",
                 service=service,
@@ -99,9 +128,9 @@ class Prices:
         for c in cabinets:
             volumes[c.group()] += c.volume_m3
         lines = {}
-        for group in sorted(volumes, key=_printing_order):
+        for group in sorted(volumes, key=printing_order):
             service, permit, status, days, flags = group
-            asked = self.law.equipment(volumes[group], status, self.month.first_day)
+            asked = self.law.equipment(volumes[group], status, self.on, cumulate=self.policy.doublings_cumulate)
             lines[group] = Line(
                 kind="equipment",
                 service=service,
@@ -115,11 +144,16 @@ class Prices:
             )
         return lines
 
-    def exact(self, piece: Stretch, reducer: Decimal) -> Decimal:
-        """Exact amount of a priced piece for a whole month: the line's factors over the piece's own metres."""
+    def exact(self, piece: Stretch, reducer: Decimal | Ratio) -> Decimal:
+        """Exact amount of a priced piece for a whole month: the line's factors over the piece's own metres.
+
+        Where R is a Ratio, the amount before that factor; 0 where another segment pays for the piece.
+        """
+        if piece.payer is not None:
+            return Decimal(0)
         assert piece.land_value is not None
-        on = self.month.first_day
-        return self.law.network(piece.length_m, piece.billed_width_m, piece.land_value, reducer, piece.status, on).exact
+        factors = (piece.length_m, piece.billed_width_m, piece.land_value, reducer, piece.status, self.on)
+        return self.law.network(*factors, cumulate=self.policy.doublings_cumulate).exact
 
     def _amount(self, asked: Asked, days: int, flags: tuple[str, ...]) -> dict[str, Any]:
         return {
@@ -136,7 +170,8 @@ class Prices:
         }
 
 
-def _printing_order(group: tuple[Any, ...]) -> tuple[str, ...]:
+def printing_order(group: tuple[Any, ...]) -> tuple[str, ...]:
+    """Key that sorts the groups of lines as they are printed."""
     return tuple(
         f"{v:020.8f}" if isinstance(v, Decimal) else f"{v:04d}" if isinstance(v, int) else str(v or "") for v in group
     )

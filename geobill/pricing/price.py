@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -10,17 +11,19 @@ import geopandas as gpd
 import pandas as pd
 
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import AmountIf, Basis, Bill, Books, Decision, Exempt, Held, Line, OperatorBill, WholeMonth
-from geobill.domain.network import Operator
+from geobill.domain.invoice import AmountIf, Basis, Bill, Books, Decision, Exempt, Held, Line, OperatorBill
+from geobill.domain.network import PLANNED, Operator
 from geobill.errors import BooksDontCloseError, InputError
-from geobill.frames import EQUIPMENT, SEGMENTS, check_columns, plan_lengths, whole_units
-from geobill.law.charge import Silence
+from geobill.frames import EQUIPMENT, SEGMENTS, check_columns
 from geobill.law.policy import Policy, decided_reducer
 from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
-from geobill.pricing.cut import Rules
-from geobill.pricing.in_force import due_rows, standing_rows, text
-from geobill.pricing.lines import NO_DECREE, ZERO_M, Cabinet, Prices, Stretch
-from geobill.pricing.split import HELD_OVERLAP, split_segments
+from geobill.pricing.in_force import due_rows
+from geobill.pricing.lines import ZERO_M, Prices, Stretch, printing_order
+from geobill.pricing.network import CutNetwork, Measured, cut_network, exact_lengths
+from geobill.pricing.piece_frames import CABINETS, PIECES, cabinet_frame, piece_frame, stacked
+from geobill.pricing.scopes import Scope, scopes
+from geobill.pricing.split import HELD_OVERLAP
+from geobill.pricing.whole_month import cabinets_of, whole_month
 
 HELD_REASONS = {
     HELD_OVERLAP: "the value map gives two values for this place; set on_overlap, or correct the map",
@@ -34,13 +37,15 @@ class PricedMonth:
 
     ``pieces`` has one row for each priced or held piece: ``segment``, ``operator``, ``zone`` (None where held),
     ``length_m``, ``land_value``, ``billed_width_m``, ``amount_exact`` (whole month, unrounded), ``held``, ``flags`` and
-    ``line`` (number of the operator's line, from 1). Figures are Decimal. ``geometry`` is where it
-    lies, if that was asked for. ``cabinets`` has one row for each charged cabinet, likewise.
+    ``line`` (number of the operator's line, from 1). Figures are Decimal. ``priced_with`` names the segment that pays
+    for it where a shared strip pays once: such a piece stands on no line. ``geometry`` is where it lies, if that was
+    asked for. ``cabinets`` has one row for each charged cabinet, likewise. ``cut`` is the network as it was cut.
     """
 
     bill: Bill
     pieces: pd.DataFrame
     cabinets: pd.DataFrame
+    cut: CutNetwork
 
 
 def price_segments(
@@ -54,6 +59,7 @@ def price_segments(
     decisions: Mapping[str, Decision],
     basis: Basis,
     located: bool = False,
+    decrees: Mapping[str, date] | None = None,
 ) -> PricedMonth:
     """Price a month: every operator's lines, what is held and exempt, and sums that close.
 
@@ -71,6 +77,9 @@ def price_segments(
         The statute, the policy, the recorded decisions by id, and what the bill was computed from.
     located : bool
         Whether the pieces carry their geometry.
+    decrees : mapping of permit to date, optional
+        Day on which each permit's decree was published; rows without one by the month's last day are flagged
+        ``no_decree`` (art. 16). Without the mapping those are the rows that name no permit.
 
     Returns
     -------
@@ -85,12 +94,14 @@ def price_segments(
     """
     check_columns(segments, SEGMENTS, "The frame of segments")
     check_columns(equipment, EQUIPMENT, "The frame of equipment")
-    prices = Prices(law, month, policy)
+    prices = Prices(law, month, policy, decrees)
     above_100_km = decided_reducer(policy, decisions)
     due = due_rows(segments, month, policy)
     due_equipment = due_rows(equipment, month, policy)
-    stretches = _stretches(due, zones, prices, located)
-    lengths = _metres(due, policy)
+    planned = segments[segments["status"] == PLANNED]
+    cut = cut_network(segments.loc[due.index.union(planned.index)], zones, policy)
+    measured = cut.measure(due, prices, located=located)
+    lengths = measured.lengths_m
     bills, held, exempt, frames, boxes = [], [], [], [], []
     for owner in sorted(set(due["operator"]) | set(due_equipment["operator"])):
         operator = operators.get(owner)
@@ -107,13 +118,13 @@ def price_segments(
             )
             bills.append(_exempt_books(len(mine) + len(cabinets), total_m))
             continue
-        bill, pieces, charged = _price_operator(operator, mine, cabinets, stretches, lengths, prices, above_100_km)
+        bill, pieces, charged = _price_operator(operator, mine, cabinets, cut, measured, prices, above_100_km)
         bills.append(bill)
         held += bill.held
         frames.append(pieces)
         boxes.append(charged)
     not_due = segments.drop(due.index)
-    aside = (len(not_due) + len(equipment) - len(due_equipment), sum(_metres(not_due, policy).values(), ZERO_M))
+    aside = (len(not_due) + len(equipment) - len(due_equipment), sum(exact_lengths(not_due, policy).values(), ZERO_M))
     bill = Bill(
         month=month,
         basis=basis,
@@ -123,35 +134,7 @@ def price_segments(
         features=_total([b.features for b in bills], len(due) + len(due_equipment), aside[0]),
         metres=_total([b.metres for b in bills], sum(lengths.values(), ZERO_M), aside[1]),
     )
-    return PricedMonth(bill, _stacked(frames, PIECES), _stacked(boxes, CABINETS))
-
-
-def _stacked(frames: list[pd.DataFrame], columns: tuple[str, ...]) -> pd.DataFrame:
-    filled = [f for f in frames if len(f)]
-    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
-
-
-PIECES = (
-    "segment",
-    "operator",
-    "zone",
-    "length_m",
-    "land_value",
-    "billed_width_m",
-    "amount_exact",
-    "held",
-    "flags",
-    "line",
-    "service",
-    "location_index",
-    "depreciation_index",
-    "reducer",
-    "multiplier",
-    "days",
-    "month_days",
-    "geometry",
-)
-CABINETS = ("equipment", "operator", "line", "volume_m3", "multiplier", "days", "month_days", "amount_exact", "flags")
+    return PricedMonth(bill, stacked(frames, PIECES), stacked(boxes, CABINETS), cut)
 
 
 @dataclass(frozen=True)
@@ -172,35 +155,35 @@ def _price_operator(
     operator: Operator,
     mine: gpd.GeoDataFrame,
     cabinets: pd.DataFrame,
-    stretches: Mapping[Any, list[Stretch]],
-    lengths: Mapping[Any, Decimal],
+    cut: CutNetwork,
+    measured: Measured,
     prices: Prices,
     above_100_km: Decimal | None,
 ) -> tuple[OperatorBill, pd.DataFrame, pd.DataFrame]:
-    pieces = [s for i in mine.index for s in stretches[i]]
-    extension = _extension(mine, lengths, prices)
-    found = prices.law.reducer(extension, prices.month.first_day)
-    silence = found if isinstance(found, Silence) and above_100_km is None else None
-    reducer = above_100_km if isinstance(found, Silence) else found
-    held = _held(operator, pieces, silence, prices)
-    by_group = {} if reducer is None else prices.network_lines((s for s in pieces if not s.held), reducer)
-    boxes = _cabinets(cabinets, prices)
+    found = scopes(mine, measured, prices, above_100_km)
+    by_group: dict[tuple[Any, ...], Line] = {}
+    for scope in found:
+        if scope.reducer is not None:
+            by_group |= prices.network_lines(scope.stretches(measured), scope.reducer)
+    by_group = {group: by_group[group] for group in sorted(by_group, key=printing_order)}
+    held = tuple(h for scope in found for h in _held(operator, scope, measured, prices))
+    boxes = cabinets_of(cabinets, prices)
     box_lines = prices.equipment_lines(boxes)
     lines = (*by_group.values(), *box_lines.values())
-    held_features = len({i for i in mine.index if any(s.held for s in stretches[i])}) if silence is None else len(mine)
-    features, stored = len(mine) + len(cabinets), sum((lengths[i] for i in mine.index), ZERO_M)
+    features, held_features = len(mine) + len(cabinets), _held_features(found, measured)
+    elsewhere = sum((s.length_m for scope in found for s in scope.stretches(measured) if _is_paid(scope, s)), ZERO_M)
     zero = Decimal(0)
     bill = OperatorBill(
         operator=operator,
         lines=lines,
         total=sum((line.amount for line in lines), ZERO_M),
-        reducer=reducer,
-        network_length_m=extension,
+        reducer=found[0].reducer if prices.policy.reducer_scope == "operator" else None,
+        network_length_m=sum((scope.extension_m for scope in found), ZERO_M),
         held=held,
         metres=_closed(
             Books(
-                stored=stored,
-                priced=sum((line.length_m or ZERO_M for line in lines), ZERO_M),
+                stored=sum((measured.lengths_m[i] for i in mine.index), ZERO_M),
+                priced=sum((line.length_m or ZERO_M for line in lines), ZERO_M) + elsewhere,
                 held=sum((h.length_m for h in held), ZERO_M),
                 exempt=ZERO_M,
                 suspended=ZERO_M,
@@ -209,168 +192,41 @@ def _price_operator(
             f"metres of {operator.id}",
         ),
         features=Books(Decimal(features), Decimal(features - held_features), Decimal(held_features), zero, zero, zero),
-        whole_month=_whole_month(mine, cabinets, stretches, lengths, prices, above_100_km),
+        whole_month=whole_month(prices, mine, cabinets, cut, above_100_km),
     )
-    charged = _cabinet_frame(operator.id, boxes, box_lines, len(by_group), prices)
-    return bill, _piece_frame(operator.id, pieces, by_group, silence, prices), charged
+    charged = cabinet_frame(operator.id, boxes, box_lines, len(by_group), prices)
+    return bill, piece_frame(operator.id, found, measured, by_group, prices), charged
 
 
-def _extension(mine: gpd.GeoDataFrame, lengths: Mapping[Any, Decimal], prices: Prices) -> Decimal:
-    counts = prices.policy.clandestine_counts_in_reducer
-    return sum((lengths[i] for i, s in mine["status"].items() if prices.law.counts_in_reducer(s, counts)), ZERO_M)
+def _is_paid(scope: Scope, stretch: Stretch) -> bool:
+    """Whether another line pays for a stretch (``same_strip = once``); what is held for R waits with its scope."""
+    return stretch.payer is not None and not stretch.held and scope.silence is None
 
 
-def _held(operator: Operator, pieces: list[Stretch], silence: Silence | None, prices: Prices) -> tuple[Held, ...]:
-    """Each held metre once, for the first reason of: the operator's R, an overlap, no zone."""
+def _held_features(found: list[Scope], measured: Measured) -> int:
+    return sum(
+        1
+        for scope in found
+        for label in scope.labels
+        if scope.silence is not None or any(s.held for s in measured.stretches[label])
+    )
+
+
+def _held(operator: Operator, scope: Scope, measured: Measured, prices: Prices) -> tuple[Held, ...]:
+    """Each held metre once, for the first reason of: R, an overlap, no zone."""
+    pieces, silence = scope.stretches(measured), scope.silence
     if silence is not None:
-        valued = (
-            prices.network_lines((s for s in pieces if not s.held), silence.suggestion) if silence.suggestion else {}
-        )
+        valued = prices.network_lines(pieces, silence.suggestion) if silence.suggestion else {}
         would_be = sum((line.amount for line in valued.values()), ZERO_M)
         total_m = sum((s.length_m for s in pieces), ZERO_M)
         amount_if = AmountIf(f"R = {silence.suggestion}, the last bracket of art. {silence.article}", would_be)
-        return (Held(operator.id, None, silence.code, silence.reason, silence.article, total_m, amount_if),)
+        reason = silence.reason if scope.permit is None else f"permit {scope.permit}: {silence.reason}"
+        return (Held(operator.id, None, silence.code, reason, silence.article, total_m, amount_if),)
     metres: dict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO_M)
     for s in pieces:
         if s.held:
             metres[s.segment, s.held] += s.length_m
     return tuple(Held(operator.id, segment, code, HELD_REASONS[code], "7", m) for (segment, code), m in metres.items())
-
-
-def _whole_month(
-    mine: gpd.GeoDataFrame,
-    cabinets: pd.DataFrame,
-    stretches: Mapping[Any, list[Stretch]],
-    lengths: Mapping[Any, Decimal],
-    prices: Prices,
-    above_100_km: Decimal | None,
-) -> WholeMonth:
-    """Price of a whole month for what stands on the last day, clandestine rows left out (arts. 3 § 2, 6 § 1, 8)."""
-    on = prices.month.last_day
-    standing, boxes = standing_rows(mine, on), standing_rows(cabinets, on)
-    extension = sum((lengths[i] for i in standing.index), ZERO_M)
-    found = prices.law.reducer(extension, prices.month.first_day)
-    reducer = above_100_km if isinstance(found, Silence) else found
-    pieces = [replace(s, days=prices.month.days) for i in standing.index for s in stretches[i]]
-    lines: list[Line] = []
-    if reducer is not None:
-        lines += prices.network_lines((s for s in pieces if not s.held), reducer).values()
-    lines += prices.equipment_lines(replace(c, days=prices.month.days) for c in _cabinets(boxes, prices)).values()
-    return WholeMonth(
-        on=on,
-        network_length_m=extension,
-        reducer=reducer,
-        lines=tuple(lines),
-        held_m=sum((s.length_m for s in pieces if s.held or reducer is None), ZERO_M),
-        total=None if reducer is None else sum((line.amount for line in lines), ZERO_M),
-    )
-
-
-def _metres(frame: gpd.GeoDataFrame, policy: Policy) -> dict[Any, Decimal]:
-    units = whole_units(plan_lengths(frame.geometry.values), policy.length_precision_m)
-    return {i: int(u) * policy.length_precision_m for i, u in zip(frame.index, units, strict=True)}
-
-
-def _stretches(
-    due: gpd.GeoDataFrame, zones: gpd.GeoDataFrame, prices: Prices, located: bool
-) -> dict[Any, list[Stretch]]:
-    policy, on = prices.policy, prices.month.first_day
-    rules = Rules(policy.on_border, policy.on_overlap, float(policy.max_gap_m))
-    pieces = split_segments(due, zones, rules=rules, precision_m=policy.length_precision_m, located=located)
-    widths = {text: prices.law.billed_width(Decimal(text), on) for text in set(due["width_m"])}
-    rows = list(due.itertuples())
-    found: dict[Any, list[Stretch]] = {row.Index: [] for row in rows}
-    for p in pieces.itertuples():
-        row, zone = rows[p.row], text(p.zone)
-        flags = p.flags if text(row.permit) else (*p.flags, NO_DECREE)
-        found[row.Index].append(
-            Stretch(
-                segment=str(row.segment),
-                service=text(row.service),
-                permit=text(row.permit),
-                status=row.status,
-                zone=zone,
-                land_value=p.land_value,
-                length_m=int(p.units) * policy.length_precision_m,
-                billed_width_m=widths[row.width_m],
-                days=row.days,
-                held=p.held,
-                flags=flags,
-                geometry=getattr(p, "geometry", None),
-            )
-        )
-    return found
-
-
-def _cabinets(frame: pd.DataFrame, prices: Prices) -> list[Cabinet]:
-    return [
-        Cabinet(
-            equipment=str(row.equipment),
-            service=text(row.service),
-            permit=text(row.permit),
-            status=row.status,
-            volume_m3=Decimal(row.volume_m3),
-            days=row.days,
-            flags=() if text(row.permit) else (NO_DECREE,),
-        )
-        for row in frame.itertuples()
-    ]
-
-
-def _piece_frame(
-    operator: str,
-    pieces: list[Stretch],
-    by_group: Mapping[tuple[Any, ...], Line],
-    silence: Silence | None,
-    prices: Prices,
-) -> pd.DataFrame:
-    number = {group: n for n, group in enumerate(by_group, 1)}
-    rows = []
-    for s in pieces:
-        line = None if s.held else by_group.get(s.group())
-        held = silence.code if silence else s.held
-        rows.append(
-            (
-                s.segment,
-                operator,
-                s.zone if line else None,
-                s.length_m,
-                s.land_value if line else None,
-                s.billed_width_m,
-                prices.exact(s, line.reducer) if line and line.reducer is not None else None,
-                held,
-                s.flags,
-                number[s.group()] if line else None,
-                s.service,
-                *(
-                    (
-                        line.location_index,
-                        line.depreciation_index,
-                        line.reducer,
-                        line.multiplier,
-                        line.days,
-                        line.month_days,
-                    )
-                    if line
-                    else (None,) * 6
-                ),
-                s.geometry,
-            )
-        )
-    return pd.DataFrame(rows, columns=list(PIECES), dtype=object)
-
-
-def _cabinet_frame(
-    operator: str, boxes: list[Cabinet], by_group: Mapping[tuple[Any, ...], Line], before: int, prices: Prices
-) -> pd.DataFrame:
-    number = {group: n for n, group in enumerate(by_group, before + 1)}
-    rows = []
-    for box in boxes:
-        line = by_group[box.group()]
-        exact = prices.law.equipment(box.volume_m3, box.status, prices.month.first_day).exact
-        figures = (line.multiplier, line.days, line.month_days, exact, box.flags)
-        rows.append((box.equipment, operator, number[box.group()], box.volume_m3, *figures))
-    return pd.DataFrame(rows, columns=list(CABINETS), dtype=object)
 
 
 def _total(books: list[Books], stored: Any, not_due: Any) -> Books:

@@ -1,5 +1,6 @@
 """Pieces: the part of each segment in each zone, in lengths that add up to the segment's to the last digit."""
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -39,6 +40,44 @@ def zone_set(zones: gpd.GeoDataFrame, *, zone: str, land_value: str) -> ZoneSet:
     return ZoneSet(polygons, np.array([rank[v] for v in values], dtype=np.int64), order)
 
 
+@dataclass(frozen=True)
+class CutLines:
+    """Lines cut over zones, nothing rounded yet.
+
+    ``stretches`` are those of :func:`geobill.pricing.cut.cut` with ``nth``, the part of its line from 0, instead of
+    ``part``; ``line`` is the position of the segment. ``turn`` orders zones where remainders are equal.
+    """
+
+    stretches: pd.DataFrame
+    turn: Ints
+
+    def of(self, positions: Ints) -> "CutLines":
+        """Return the stretches of some of the lines, numbered by their place in ``positions``."""
+        place = np.full(int(max(self.stretches["line"].max(), -1)) + 1 if len(self.stretches) else 0, -1)
+        place[positions] = np.arange(len(positions))
+        mine = self.stretches[place[self.stretches["line"]] >= 0]
+        mine = mine.assign(line=place[mine["line"]]).sort_values(["line", "nth", "start_m"], ignore_index=True)
+        return CutLines(mine, self.turn)
+
+
+def cut_segments(
+    segments: gpd.GeoDataFrame,
+    zones: gpd.GeoDataFrame,
+    *,
+    zone: str = "zone",
+    land_value: str = "land_value",
+    rules: Rules,
+) -> CutLines:
+    """Cut segments over value zones; see :func:`split_segments`, which also rounds."""
+    _check_systems(segments, zones)
+    ground = zone_set(zones, zone=zone, land_value=land_value)
+    stretches = cut(segments.geometry.values, ground, rules)
+    first = stretches.groupby("line")["part"].transform("min")
+    stretches = stretches.assign(nth=stretches["part"] - first).drop(columns="part")
+    # equal remainders: by the names of the zones, never by the order of rows
+    return CutLines(stretches, np.append(ground.order, -1))
+
+
 def split_segments(
     segments: gpd.GeoDataFrame,
     zones: gpd.GeoDataFrame,
@@ -48,7 +87,6 @@ def split_segments(
     land_value: str = "land_value",
     rules: Rules,
     precision_m: Decimal = Decimal("0.01"),
-    located: bool = False,
 ) -> pd.DataFrame:
     """Cut segments over value zones into pieces.
 
@@ -62,6 +100,43 @@ def split_segments(
         The policy keys ``on_border``, ``on_overlap``, ``max_gap_m``.
     precision_m : Decimal
         A segment's measured length is rounded once, half up, to this; its pieces share it out by largest remainder.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What :func:`share_pieces` returns.
+
+    Raises
+    ------
+    InputError
+        If the systems differ or are in degrees.
+    """
+    made = cut_segments(segments, zones, zone=zone, land_value=land_value, rules=rules)
+    total = whole_units(plan_lengths(segments.geometry.values), precision_m)
+    return share_pieces(made, segments, zones, total, segment, zone, land_value, precision_m)
+
+
+def share_pieces(
+    made: CutLines,
+    segments: gpd.GeoDataFrame,
+    zones: gpd.GeoDataFrame,
+    total: Ints,
+    segment: str = "segment",
+    zone: str = "zone",
+    land_value: str = "land_value",
+    precision_m: Decimal = Decimal("0.01"),
+    located: bool = False,
+) -> pd.DataFrame:
+    """Put the stretches of each zone together and share out each segment's length among them.
+
+    Parameters
+    ----------
+    made : CutLines
+        The segments cut; stretches may carry ``payer``, the position of the line that pays for them.
+    segments, zones : GeoDataFrame
+        What they were cut from.
+    total : array of int64
+        Length of each segment in whole multiples of the precision: measured, or as the operator declared it.
     located : bool
         Whether to add ``geometry``, where each piece lies, for drawing; the price never depends on it.
 
@@ -71,31 +146,23 @@ def split_segments(
         One row a piece: ``row`` (position of the segment), ``segment``, ``zone`` (None where it lies in none or is
         held), ``zone_row`` (position, -1 for none), ``land_value`` (Decimal; the mean of lowest and highest where
         ``on_border`` is ``mean``; None for none), ``length_m`` (float64, whole multiples of the precision), ``units``
-        (the same as int64 multiples of ``precision_m``), ``held`` (``overlap``, ``no_zone`` or None) and ``flags``
-        (tuple of ``on_border``, ``on_overlap``, ``in_gap``). Pieces of a segment add up to its rounded length; a
-        piece that rounds to nothing has no row.
-
-    Raises
-    ------
-    InputError
-        If the systems differ or are in degrees.
+        (the same as int64 multiples of ``precision_m``), ``held`` (``overlap``, ``no_zone`` or None), ``flags``
+        (tuple of ``on_border``, ``on_overlap``, ``in_gap``, ``same_strip``) and ``payer`` (position, -1 for none).
+        Pieces of a segment add up to its length; a piece that rounds to nothing has no row.
     """
-    _check_systems(segments, zones)
-    ground = zone_set(zones, zone=zone, land_value=land_value)
-    stretches = cut(segments.geometry.values, ground, rules)
-    stretches["raw_m"] = stretches["end_m"] - stretches["start_m"]
-    by = stretches.groupby(["line", "zone", "mate", "held", "flags"], sort=True, as_index=False)
+    stretches = made.stretches.assign(raw_m=made.stretches["end_m"] - made.stretches["start_m"])
+    if "payer" not in stretches:
+        stretches["payer"] = -1
+    by = stretches.groupby(["line", "zone", "mate", "held", "flags", "payer"], sort=True, as_index=False)
     pieces = by["raw_m"].sum()
     if located:
         stretches["geometry"] = _draw(segments.geometry.values, stretches)
         pieces["geometry"] = [shapely.multilinestrings(list(g["geometry"])) for _, g in by]
-    total = whole_units(plan_lengths(segments.geometry.values), precision_m)
-    # equal remainders: by the names of the zones, never by the order of rows
-    order = np.append(ground.order, -1)
-    turn = order[pieces["zone"]] * len(order) + order[pieces["mate"]]
-    pieces["units"] = _share_out(
-        pieces["line"].to_numpy(), pieces["raw_m"].to_numpy() / float(precision_m), turn, total
-    )
+    turn = made.turn[pieces["zone"]] * len(made.turn) + made.turn[pieces["mate"]]
+    exact = pieces["raw_m"].to_numpy() / float(precision_m)
+    measured = whole_units(plan_lengths(segments.geometry.values), precision_m)
+    scale = np.where(total == measured, 1.0, total * float(precision_m) / plan_lengths(segments.geometry.values))
+    pieces["units"] = _share_out(pieces["line"].to_numpy(), exact * scale[pieces["line"]], turn, total)
     pieces = pieces[pieces["units"] > 0].reset_index(drop=True)
     named = _named(pieces, segments[segment], zones[zone], zones[land_value], precision_m)
     return named.assign(geometry=pieces["geometry"].to_numpy()) if located else named
@@ -106,8 +173,10 @@ def _held_as(held: bool, zone: int) -> str:
 
 
 def _draw(lines: Any, stretches: pd.DataFrame) -> list[Any]:
-    parts = shapely.get_parts(shapely.force_2d(np.asarray(lines, dtype=object)))
-    return [substring(parts[s.part], s.start_m, s.end_m) for s in stretches.itertuples()]
+    parts, owner = shapely.get_parts(shapely.force_2d(np.asarray(lines, dtype=object)), return_index=True)
+    first = np.searchsorted(owner, stretches["line"], "left")
+    at = first + stretches["nth"].to_numpy()
+    return [substring(parts[n], s.start_m, s.end_m) for n, s in zip(at, stretches.itertuples(), strict=True)]
 
 
 def _check_systems(segments: gpd.GeoDataFrame, zones: gpd.GeoDataFrame) -> None:
@@ -164,5 +233,6 @@ def _named(
             "units": pieces["units"].to_numpy(),
             "held": pd.Series([h or None for h in held], dtype=object),
             "flags": pd.Series([tuple(f.split(",")) if f else () for f in pieces["flags"]], dtype=object),
+            "payer": pieces["payer"].to_numpy(),
         }
     )

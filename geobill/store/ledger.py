@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Invoice, Line
 from geobill.domain.money import plain, to_cents
-from geobill.domain.record import canonical_json, from_plain, sha256
+from geobill.domain.record import canonical_json, from_plain, sha256, to_plain
 from geobill.store.tables import Tables
 
 
@@ -109,7 +109,7 @@ class Ledger:
 def _line_row(invoice: str, number: int, line: Line) -> dict[str, Any]:
     def decimal(name: str) -> str | None:
         value = getattr(line, name)
-        return None if value is None else plain(value)
+        return None if value is None else to_plain(value)
 
     figures = ("land_value", "length_m", "billed_width_m", "volume_m3", "price_per_m3", "location_index")
     return {

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from geobill.store.geometry import Geometry
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # SQLite's INTEGER and REAL have 64 bits; those of PostgreSQL have 32: cents end at R$ 21 million, metres at seven digits
 _INTEGER = Integer().with_variant(BigInteger(), "postgresql")
 _REAL = REAL().with_variant(DOUBLE_PRECISION(), "postgresql")
@@ -34,7 +34,17 @@ FEATURES = {
     "segments": "MULTILINESTRING",
     "equipment": "GEOMETRY",
 }
-LEDGER = ("invoices", "invoice_lines", "invoice_inputs", "archive", "documents")
+LEDGER = (
+    "invoices",
+    "invoice_lines",
+    "invoice_inputs",
+    "archive",
+    "documents",
+    "permit_acts",
+    "decrees",
+    "decree_documents",
+    "month_checks",
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,11 @@ class Tables:
     invoice_inputs: Table
     archive: Table
     documents: Table
+    permits: Table
+    permit_acts: Table
+    decrees: Table
+    decree_documents: Table
+    month_checks: Table
 
 
 @cache
@@ -235,5 +250,56 @@ def make_tables(srid: int) -> Tables:
             *(text(n) for n in ("kind", "file_name", "sha256")),
             Column("content", LargeBinary, nullable=False),
             UniqueConstraint("invoice", "kind"),
+        ),
+        permits=Table(
+            "permits",
+            meta,
+            key(),
+            id_("number"),
+            points_to("operator", "operators.id"),
+            *(text(n) for n in ("process", "service", "project")),
+            text("requested_on", null=True),
+            text("recorded_at"),
+        ),
+        permit_acts=Table(
+            "permit_acts",
+            meta,
+            key(),
+            points_to("permit", "permits.number"),
+            text("kind"),  # domain.permit.ACTS
+            text("act_on"),
+            *(text(n) for n in ("done_by", "reference")),
+            text("amount_cents", null=True),  # an integer with nulls would be read as a float
+            *(text(n) for n in ("note", "recorded_at")),
+        ),
+        decrees=Table(
+            "decrees",
+            meta,
+            key(),
+            id_("number"),
+            points_to("permit", "permits.number"),
+            points_to("amends", "decrees.number", null=True),  # an apostila names its decree
+            *(text(n) for n in ("date", "signatory", "published_on")),
+            integer("total_cents"),
+            *(text(n) for n in ("digest", "record", "recorded_at")),
+        ),
+        decree_documents=Table(
+            "decree_documents",
+            meta,
+            key(),
+            points_to("decree", "decrees.number"),
+            *(text(n) for n in ("kind", "file_name", "sha256")),
+            Column("content", LargeBinary, nullable=False),
+            UniqueConstraint("decree", "kind"),
+        ),
+        month_checks=Table(
+            "month_checks",
+            meta,
+            key(),
+            text("month"),
+            text("role"),  # drafted or checked
+            text("done_by"),
+            text("digest"),  # of the bill that was drafted or checked
+            *(text(n) for n in ("note", "done_at")),
         ),
     )

@@ -1,0 +1,73 @@
+"""Whose extension sets R: an operator's whole network, or each permit's own (policy ``reducer_scope``)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import geopandas as gpd
+
+from geobill.domain.ratio import Ratio
+from geobill.law.charge import Silence
+from geobill.pricing.in_force import text
+from geobill.pricing.lines import ZERO_M, Prices, Stretch
+from geobill.pricing.network import Measured
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Rows whose common extension sets their R; ``permit`` is None for a whole operator, or for rows without a permit.
+
+    ``silence`` is what the law leaves open about it; then ``reducer`` is None.
+    """
+
+    permit: str | None
+    labels: tuple[Any, ...]
+    extension_m: Decimal
+    reducer: Decimal | Ratio | None
+    silence: Silence | None
+
+    def stretches(self, measured: Measured) -> list[Stretch]:
+        """Return the stretches of the scope's rows."""
+        return [s for label in self.labels for s in measured.stretches[label]]
+
+
+def scopes(rows: gpd.GeoDataFrame, measured: Measured, prices: Prices, above_100_km: Decimal | None) -> list[Scope]:
+    """R of an operator's rows, or of each permit's; rows without a permit have a common one.
+
+    Metres for which another line in the same strip pays count in no R, undeclared ones by the policy
+    ``clandestine_counts_in_reducer``.
+    """
+    if prices.policy.reducer_scope == "operator":
+        return [_scope(None, rows.index, rows, measured, prices, above_100_km)]
+    by_permit: dict[str | None, list[Any]] = {}
+    for label, permit in rows["permit"].items():
+        by_permit.setdefault(text(permit), []).append(label)
+    return [
+        _scope(permit, by_permit[permit], rows, measured, prices, above_100_km)
+        for permit in sorted(by_permit, key=lambda p: (p is not None, p or ""))
+    ]
+
+
+def _scope(
+    permit: str | None,
+    labels: Iterable[Any],
+    rows: gpd.GeoDataFrame,
+    measured: Measured,
+    prices: Prices,
+    above_100_km: Decimal | None,
+) -> Scope:
+    mine = tuple(labels)
+    counts, status = prices.policy.clandestine_counts_in_reducer, rows["status"].to_dict()
+    extension = sum(
+        (
+            measured.lengths_m[label] - measured.paid_elsewhere_m[label]
+            for label in mine
+            if prices.law.counts_in_reducer(status[label], counts)
+        ),
+        ZERO_M,
+    )
+    found = prices.law.reducer(extension, prices.on, method=prices.policy.reducer_method, above=above_100_km)
+    if isinstance(found, Silence):
+        return Scope(permit, mine, extension, None, found)
+    return Scope(permit, mine, extension, found, None)
