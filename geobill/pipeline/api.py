@@ -12,7 +12,7 @@ import shapely
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Basis, Bill, PolicyUse
-from geobill.domain.network import Operator
+from geobill.domain.network import STATUSES, Operator
 from geobill.domain.record import to_plain
 from geobill.errors import InputError
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
@@ -118,8 +118,9 @@ def price(
     Parameters
     ----------
     segments : GeoDataFrame
-        Columns ``segment``, ``operator``, ``width_m``; optional ``service``, ``level``, ``permit``, ``status`` (permitted,
-        existing, clandestine; existing where absent), ``installed_on``, ``removed_on`` (ISO dates), metres.
+        Columns ``segment``, ``operator``, ``width_m``; optional ``service``, ``level``, ``permit``, ``status`` (one of
+        ``domain.network.STATUSES``; existing where absent), ``declared_length_m``, ``installed_on``, ``removed_on`` (ISO
+        dates), metres.
     equipment : GeoDataFrame or None
         Columns ``equipment``, ``operator``, ``volume_m3``; the same optional ones.
     zones : GeoDataFrame
@@ -240,6 +241,15 @@ def _contract(frame: gpd.GeoDataFrame, columns: tuple[str, ...], figure: str, wh
     data["operator"] = [str(o) for o in data["operator"]]
     data["status"] = [s or "existing" for s in data["status"]]
     data[figure] = [_figure(v, figure, n) for n, v in enumerate(data[figure], 1)]
+    if "declared_length_m" in columns:
+        given = enumerate(data["declared_length_m"], 1)
+        data["declared_length_m"] = [None if v is None else _figure(v, "declared_length_m", n) for n, v in given]
+    strange = sorted({str(s) for s in data["status"]} - set(STATUSES))
+    if strange:
+        raise InputError(
+            f"{what} have the status {', '.join(map(repr, strange))}: it must be one of {', '.join(STATUSES)}, since it decides "
+            "about doubling."
+        )
     for column in ("installed_on", "removed_on"):
         data[column] = [None if v is None else str(v)[:10] for v in data[column]]
     return gpd.GeoDataFrame(data, geometry=list(frame.geometry), crs=frame.crs)

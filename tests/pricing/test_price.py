@@ -173,7 +173,7 @@ def test_python_door_refuses_what_it_cannot_price():
     with pytest.raises(InputError, match="above 0"):
         run(network(straight(10)), zones=(("Z1", "0", box(0, 0, 10, 10)),))
     with pytest.raises(PolicyError, match="isn't built"):
-        run(network(straight(10)), same_strip="once")
+        run(network(straight(10)), limitation_years="5")
     with pytest.raises(GeobillError, match="2001-06-27"):
         run(network(straight(10)), month="2001-05")
 
