@@ -1,7 +1,7 @@
 # geobill's own chores. Needs python3 (3.11 to 3.13, with venv), make and the package registries; `make` lists the targets.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint lock clean
+.PHONY: help demo test bench lint hooks bundle lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,11 +18,19 @@ test: $(STAMP) ## everything that CI runs
 	@tools/debian-packages.sh
 	@$(BIN)/python -m pytest
 
-bench: $(STAMP) ## the real month on ../shared/data: sums, seconds and peak memory of each command
+bench: $(STAMP) ## how fast the program starts; the real month on ../shared/data: sums, seconds and peak memory of each command
+	@$(BIN)/python benchmarks/start.py
 	@$(BIN)/python benchmarks/real_month.py
 
-lint: $(STAMP) ## ruff
+lint: $(STAMP) ## ruff, and mypy on the pure rooms
 	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+hooks: $(STAMP) ## let git run lint's checks on what is committed (no network)
+	@$(BIN)/pre-commit install
+
+bundle: $(STAMP) ## dist/geobill-bundle-….zip for a desktop without internet; PLATFORM=win_amd64 PYTHON_VERSION=3.12 for another
+	@$(BIN)/python tools/bundle.py $(if $(PLATFORM),--platform $(PLATFORM)) $(if $(PYTHON_VERSION),--python-version $(PYTHON_VERSION))
 
 lock: $(STAMP) ## requirements.lock anew from pyproject.toml, with the hashes of the public index and nothing of this machine
 	env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null $(BIN)/pip-compile --quiet --upgrade \
@@ -31,7 +39,7 @@ lock: $(STAMP) ## requirements.lock anew from pyproject.toml, with the hashes of
 	@! grep -nE '://|file:/|--find-links|--index|$(CURDIR)' requirements.lock
 
 clean: ## remove what make and the tools made; keeps .venv and workspaces
-	rm -rf demo build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf demo build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info
 	find geobill tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml requirements.lock

@@ -9,7 +9,11 @@ from geobill.domain.money import plain
 from geobill.domain.record import to_plain
 
 if TYPE_CHECKING:
+    from geobill.domain.apostila import Cause, PriceChange
+    from geobill.domain.permit import Act, Decree
     from geobill.pipeline.billing import BilledMonth
+    from geobill.pipeline.decrees import DecreeDraftMade
+    from geobill.pipeline.permits import PermitState
 
 
 def import_answer(report: ImportReport) -> dict[str, Any]:
@@ -49,7 +53,7 @@ def price_answer(bill: Bill) -> dict[str, Any]:
             {
                 "operator": o.operator.id,
                 "total": plain(o.total),
-                "reducer": None if o.reducer is None else plain(o.reducer),
+                "reducer": to_plain(o.reducer),
                 "network_length_m": plain(o.network_length_m),
                 "lines": [line_answer(line) for line in o.lines],
             }
@@ -91,8 +95,92 @@ def bill_answer(billed: "BilledMonth") -> dict[str, Any]:
             for i in billed.invoices
         ],
         "files": [str(f) for f in billed.files],
+        "decrees": [change_answer(c) for c in billed.decrees],
         "findings": [finding_answer(f) for f in billed.findings],
     }
+
+
+def permit_answer(state: "PermitState", *, whole: bool = False) -> dict[str, Any]:
+    """One permit as ``permit list`` shows it; ``whole`` adds every act and decree."""
+    file = state.file
+    data = {
+        **to_plain(file.permit),
+        "state": file.state,
+        "decree": None if file.decree is None else decree_answer(file.decree),
+        "recorded_by": file.decrees[-1].number if file.decrees else None,
+        "monthly": decree_answer(file.decrees[-1])["monthly"] if file.decrees else None,
+        "removed_on": None if file.removed_on is None else file.removed_on.isoformat(),
+        "planned_m": plain(state.planned_m),
+        "standing_m": plain(state.standing_m),
+        "planned_m3": plain(state.planned_m3),
+        "standing_m3": plain(state.standing_m3),
+        "missing": [asdict(m) for m in state.missing],
+    }
+    if whole:
+        data |= {"acts": [act_answer(a) for a in file.acts], "decrees": [decree_answer(d) for d in file.decrees]}
+    return data
+
+
+def act_answer(act: "Act") -> dict[str, Any]:
+    """One act of a permit's file."""
+    return {k: v for k, v in to_plain(act).items() if k != "permit"}
+
+
+def decree_answer(decree: "Decree") -> dict[str, Any]:
+    """One decree or apostila with the price that it records."""
+    price = decree.draft.price
+    return {
+        "number": decree.number,
+        "permit": decree.permit,
+        "amends": decree.amends,
+        "date": decree.date.isoformat(),
+        "signatory": decree.signatory,
+        "published_on": decree.published_on.isoformat(),
+        "monthly": None if price.total is None else plain(price.total),
+        "reducer": to_plain(price.reducer),
+        "network_length_m": plain(price.network_length_m),
+        "planned_m": plain(price.planned_m),
+        "edition": decree.draft.basis.edition,
+        "digest": decree.draft.digest,
+    }
+
+
+def decree_draft_answer(made: "DecreeDraftMade") -> dict[str, Any]:
+    """Answer of ``decree draft``."""
+    draft, price = made.drafted.draft, made.drafted.draft.price
+    return {
+        "permit": price.permit,
+        "operator": draft.operator.id,
+        "on": price.on.isoformat(),
+        "monthly": None if price.total is None else plain(price.total),
+        "deposit": None if draft.deposit is None else plain(draft.deposit),
+        "reducer": to_plain(price.reducer),
+        "network_length_m": plain(price.network_length_m),
+        "planned_m": plain(price.planned_m),
+        "held_m": plain(price.held_m),
+        "edition": draft.basis.edition,
+        "missing": [asdict(m) for m in made.missing],
+        "file": str(made.file),
+    }
+
+
+def change_answer(change: "PriceChange") -> dict[str, Any]:
+    """One issued decree whose price changed; ``now`` is null where it is held, with the article."""
+    total = change.draft.price.total
+    return {
+        "decree": change.decree.number,
+        "permit": change.file.permit.number,
+        "operator": change.file.permit.operator,
+        "recorded": plain(change.recorded),
+        "now": None if total is None else plain(total),
+        "article": "7" if total is None else "6 § 1",
+        "causes": [cause_answer(c) for c in change.causes],
+    }
+
+
+def cause_answer(cause: "Cause") -> dict[str, Any]:
+    """One cause of a changed price."""
+    return {"cause": cause.cause, "what": cause.what, "from": cause.before, "to": cause.now}
 
 
 def _books(books: Books) -> dict[str, str]:

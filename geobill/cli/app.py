@@ -39,10 +39,10 @@ def named_workspace(given: Path | None) -> Path | None:
 
 
 def open_given(given: Path | None) -> Any:
-    """Open the workspace that the options name."""
+    """Open the workspace that the options name; one of an older version is copied and migrated first."""
     from geobill.store.workspace import open_workspace
 
-    return open_workspace(named_workspace(given) or Path())
+    return open_workspace(named_workspace(given) or Path(), now(), say)
 
 
 def answer(data: dict[str, Any], as_json: bool, human: Callable[[], str]) -> None:

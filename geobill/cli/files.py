@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from geobill.cli import app as shared
+from geobill.cli import complete
 from geobill.cli.app import JsonOption, WorkspaceOption
 from geobill.errors import InputError
 
 import_app = typer.Typer(no_args_is_help=True, help="Read a file into the workspace, all or nothing.")
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Shapefile, GeoPackage or GeoJSON.")]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Shapefile, GeoPackage, GeoJSON, FlatGeobuf or GeoParquet.")]
 LayerOption = Annotated[str | None, typer.Option(help="Layer, where the file has several.")]
 MapOption = Annotated[
     list[str] | None, typer.Option("--map", metavar="KEY=COLUMN", help="Which column holds what; may be repeated.")
@@ -24,7 +25,16 @@ CrsOption = Annotated[
 ]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the report and write nothing.")]
 ReplaceOption = Annotated[bool, typer.Option("--replace", help="Put this import in the place of an earlier one.")]
-OperatorOption = Annotated[str | None, typer.Option(help="Operator that all rows belong to.")]
+OperatorOption = Annotated[
+    str | None, typer.Option(help="Operator that all rows belong to.", autocompletion=complete.operators)
+]
+
+PermitOption = Annotated[
+    str | None, typer.Option(metavar="N", help="Permit of all rows, where the file has no column for it.")
+]
+StatusOption = Annotated[
+    str | None, typer.Option(metavar="S", help="Status of all rows, where the file has no column: planned, permitted …")
+]
 
 
 def inspect(file: FileArgument, workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
@@ -74,6 +84,8 @@ def import_network(
     crs: CrsOption = None,
     unit: Annotated[str, typer.Option(metavar="m|mm|ft", help="What one unit of the drawing's coordinates is.")] = "m",
     profile: Annotated[str | None, typer.Option(help="A saved mapping of columns (not built yet).")] = None,
+    permit: PermitOption = None,
+    status: StatusOption = None,
     default_width: Annotated[
         str | None, typer.Option(metavar="M", help="Strip width in metres where the file gives none.")
     ] = None,
@@ -90,7 +102,7 @@ def import_network(
         raise InputError(
             f"--profile {profile}: profiles aren't built yet. Say which column holds what with --map KEY=COLUMN."
         )
-    options = _options(opened, operator, crs, default_width, map_, unit)
+    options = _options(opened, operator, crs, default_width, map_, unit, permit, status)
     _answer(run(opened, file, layer, options, replace=replace, dry_run=dry_run, now=shared.now()), json)
 
 
@@ -101,6 +113,8 @@ def import_cabinets(
     layer: LayerOption = None,
     map_: MapOption = None,
     crs: CrsOption = None,
+    permit: PermitOption = None,
+    status: StatusOption = None,
     dry_run: DryRunOption = False,
     replace: ReplaceOption = False,
     workspace: WorkspaceOption = None,
@@ -110,7 +124,7 @@ def import_cabinets(
     from geobill.pipeline.imports import import_cabinets as run
 
     opened = shared.open_given(workspace)
-    options = _options(opened, operator, crs, None, map_)
+    options = _options(opened, operator, crs, None, map_, permit=permit, status=status)
     _answer(run(opened, file, layer, options, replace=replace, dry_run=dry_run, now=shared.now()), json)
 
 
@@ -121,11 +135,13 @@ def _options(
     default_width: str | None,
     pairs: list[str] | None,
     unit: str = "m",
+    permit: str | None = None,
+    status: str | None = None,
 ) -> Any:
     from geobill.intake.reading import Options
 
     policy = opened.settings.policy
-    for option, text in (("--crs", crs), ("--operator", operator)):
+    for option, text in (("--crs", crs), ("--operator", operator), ("--permit", permit), ("--status", status)):
         if text is not None and not text.strip():
             raise InputError(f"{option} is blank: give it a value, or leave it out.")
     return Options(
@@ -134,6 +150,8 @@ def _options(
         default_width_m=None if default_width is None else _width(default_width),
         mapping=shared.read_mapping(pairs),
         unit=unit,
+        permit=None if permit is None else permit.strip(),
+        status=None if status is None else status.strip(),
         duplicate_stretch=policy.duplicate_stretch,
         length_precision_m=policy.length_precision_m,
     )

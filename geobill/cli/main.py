@@ -1,5 +1,6 @@
 """The command line: arguments in, pipeline calls, messages out. Heavy libraries load inside the commands, so that help is quick."""
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,15 +9,18 @@ import typer
 
 from geobill.cli import app as shared
 from geobill.cli.app import COMMON, JsonOption, WorkspaceOption
+from geobill.cli.bill import bill_app
+from geobill.cli.doctor import doctor
 from geobill.cli.files import import_app, inspect
-from geobill.cli.month import bill, price
+from geobill.cli.month import price
+from geobill.cli.permits import decree_app, deposit_app, fee_app, permit_app
 from geobill.cli.setup import decision_app, init, operator_app, policy_app
+from geobill.cli.templates import templates_app
 from geobill.errors import GeobillError
 
 app = typer.Typer(
     name="geobill",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="From a utility's map files to what a city hall may charge for its streets: prices, decrees, invoices.",
@@ -26,9 +30,15 @@ app.add_typer(operator_app, name="operator")
 app.add_typer(policy_app, name="policy")
 app.add_typer(decision_app, name="decision")
 app.add_typer(import_app, name="import")
+app.add_typer(permit_app, name="permit")
+app.add_typer(deposit_app, name="deposit")
+app.add_typer(fee_app, name="fee")
+app.add_typer(decree_app, name="decree")
 app.command()(inspect)
 app.command()(price)
-app.command()(bill)
+app.add_typer(bill_app, name="bill")
+app.add_typer(templates_app, name="templates")
+app.command()(doctor)
 
 
 @app.callback()
@@ -64,8 +74,9 @@ def version(workspace: WorkspaceOption = None, json: JsonOption = False) -> None
 
 def run() -> None:
     """Run the command line; the only place where a refusal is caught."""
+    _speak_utf8()
     try:
-        app(standalone_mode=True)
+        app(prog_name="geobill", standalone_mode=True)
     except GeobillError as error:
         if COMMON.debug:
             raise
@@ -82,6 +93,13 @@ def run() -> None:
             "Run the command again with --debug before its name and report what it prints.\n"
         )
         sys.exit(1)
+
+
+def _speak_utf8() -> None:
+    """Write UTF-8 to files and pipes: Windows would choose a code page there, which lacks letters of our messages."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8")
 
 
 if __name__ == "__main__":

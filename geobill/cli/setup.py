@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from geobill.cli import app as shared
+from geobill.cli import complete
 from geobill.cli.app import JsonOption, WorkspaceOption
 
 operator_app = typer.Typer(no_args_is_help=True, help="Who owns equipment in the street, and pays for it.")
@@ -15,7 +16,9 @@ decision_app = typer.Typer(no_args_is_help=True, help="Decisions on what the law
 
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make; new or empty.")],
-    statute: Annotated[str, typer.Option(help="The statute to bill under.")] = "caieiras-lei-3057-2001",
+    statute: Annotated[
+        str, typer.Option(help="The statute to bill under.", autocompletion=complete.statutes)
+    ] = "caieiras-lei-3057-2001",
     db: Annotated[
         str | None, typer.Option(help="A PostGIS address instead of the embedded store (not built yet).")
     ] = None,
@@ -80,8 +83,8 @@ def operator_list(workspace: WorkspaceOption = None, json: JsonOption = False) -
 
 @policy_app.command("set", context_settings={"ignore_unknown_options": True})  # so that -1 is a value
 def policy_set(
-    key: Annotated[str, typer.Argument(help="Policy key.")],
-    value: Annotated[str, typer.Argument(help="Its value.")],
+    key: Annotated[str, typer.Argument(help="Policy key.", autocompletion=complete.policy_keys)],
+    value: Annotated[str, typer.Argument(help="Its value.", autocompletion=complete.policy_values)],
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -117,7 +117,7 @@ def _lines(folder: Path, reports: list[tuple[CityFile, ImportReport]], billed: B
         f"2. Priced {bill.month}: {metres.stored} m stored = {metres.priced} priced + {metres.held} held + {metres.exempt} exempt"
         f" + {metres.suspended} suspended.",
         f"3. Issued {len(billed.invoices)} invoices: {totals}; {', '.join(e.operator for e in bill.exempt)} exempt (art. 13).",
-        f"4. Look at {folder / 'documents'}: fatura-*.pdf, anexo-*.csv for Excel, minuta-*.pdf (draft decrees).",
+        f"4. Open {folder / 'documents' / 'index.html'} in a browser: the month's page, with maps and links to every document.",
         f"5. Open {folder / 'workspace' / 'cadastre.gpkg'} in QGIS, or ask again: geobill -w {folder / 'workspace'} price"
         f" --month {bill.month}",
     ]

@@ -1,6 +1,5 @@
 """The map on a document: the network over the zones of the Mapa de Valores, as a vector drawing at a round scale."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
 
@@ -9,8 +8,11 @@ import numpy as np
 import shapely
 
 from geobill.documents.drawing import Frame, line_path, mm, polygon_path, squares_path, street_path
-from geobill.documents.templating import fill
+from geobill.documents.forms import draw
+from geobill.documents.network_map import NetworkMap
+from geobill.documents.overrides.folder import PACKAGE, Templates
 from geobill.documents.words import number, reais
+from geobill.domain.network import PLANNED
 from geobill.errors import TemplateError
 
 # Light to dark sand: ordered by lightness alone, so that it reads without colour and on a grey print.
@@ -20,6 +22,7 @@ NO_VALUE_COLOUR = "#ffffff"
 ZONE_EDGE = "#a3916c"
 PERMITTED = "#12357a"
 CLANDESTINE = "#c4161c"
+CLANDESTINE_STATUSES = ["clandestine", "clandestine_unregistered"]
 OVERLAP = "#5c5c5c"
 OVERLAP_GROUND = "#dcdcdc"
 INVOICE_MAP_MM: tuple[float, float] = (174.0, 124.0)
@@ -31,29 +34,13 @@ SMALLEST_EXTENT_M = 50.0
 ROUND_STEPS: tuple[float, ...] = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 7.5, 8, 10)
 
 
-@dataclass(frozen=True)
-class NetworkMap:
-    """A drawing and what belongs beside it.
-
-    ``legend`` holds (colour, label, kind) with kind ``fill``, ``hatch``, ``line``, ``dashed``, ``square`` or
-    ``square_open``; the drawing itself carries the scale bar and the north arrow. It must be printed ``width_mm``
-    wide, or its scale doesn't hold.
-    """
-
-    svg: str
-    legend: tuple[tuple[str, str, str], ...]
-    scale_text: str
-    alt: str
-    width_mm: float
-    height_mm: float
-
-
 def network_map(
     segments: gpd.GeoDataFrame,
     zones: gpd.GeoDataFrame,
     width_mm: float = INVOICE_MAP_MM[0],
     height_mm: float = INVOICE_MAP_MM[1],
     equipment: gpd.GeoDataFrame | None = None,
+    templates: Templates = PACKAGE,
 ) -> NetworkMap:
     """Draw a network and its cabinets over the zones that surround them.
 
@@ -73,6 +60,8 @@ def network_map(
         Size on paper; ``INVOICE_MAP_MM`` and ``DECREE_MAP_MM`` fit their documents.
     equipment : geopandas.GeoDataFrame, optional
         ``status`` and geometry of cabinets and containers in the same system.
+    templates : Templates
+        Whose ``mapa.svg.j2`` draws.
 
     Returns
     -------
@@ -92,14 +81,16 @@ def network_map(
     zones = zones[zones.geometry.intersects(shapely.box(*frame.box))]
 
     fills, legend = _zone_layers(zones, frame)
-    clandestine = segments["status"].to_numpy() == "clandestine"
+    clandestine = np.isin(segments["status"].to_numpy(dtype=object), CLANDESTINE_STATUSES)
     shapes = segments.geometry.to_numpy()
     lines = {"regular": line_path(shapes[~clandestine], frame), "clandestine": line_path(shapes[clandestine], frame)}
     if lines["regular"]:
-        legend.append((PERMITTED, "Rede permitida ou existente", "line"))
+        planned = (segments["status"].to_numpy() == PLANNED).any()
+        said = "Rede permitida, existente ou a implantar" if planned else "Rede permitida ou existente"
+        legend.append((PERMITTED, said, "line"))
     if lines["clandestine"]:
         legend.append((CLANDESTINE, "Rede clandestina (art. 10)", "dashed"))
-    hidden = equipment["status"].to_numpy() == "clandestine"
+    hidden = np.isin(equipment["status"].to_numpy(dtype=object), CLANDESTINE_STATUSES)
     places = equipment.geometry.to_numpy()
     squares = {"regular": squares_path(places[~hidden], frame), "clandestine": squares_path(places[hidden], frame)}
     if squares["regular"]:
@@ -109,26 +100,25 @@ def network_map(
 
     bar_m = _scale_bar_m(frame)
     denominator = round(frame.metres_per_mm * 1000)
-    svg = fill(
-        "mapa.svg.j2",
-        "svg",
-        width=mm(width_mm),
-        height=mm(height_mm),
-        inner={"width": mm(width_mm - 0.2), "height": mm(height_mm - 0.2), "map": mm(frame.height_mm)},
-        north_x=mm(width_mm - 14),
-        edge_width="0.06" if len(zones) > MANY_ZONES else "0.14",
-        fills=fills,
-        lines=lines,
-        squares=squares,
-        colours={
+    drawn = {
+        "width": mm(width_mm),
+        "height": mm(height_mm),
+        "inner": {"width": mm(width_mm - 0.2), "height": mm(height_mm - 0.2), "map": mm(frame.height_mm)},
+        "north_x": mm(width_mm - 14),
+        "edge_width": "0.06" if len(zones) > MANY_ZONES else "0.14",
+        "fills": fills,
+        "lines": lines,
+        "squares": squares,
+        "colours": {
             "edge": ZONE_EDGE,
             "permitted": PERMITTED,
             "clandestine": CLANDESTINE,
             "overlap": OVERLAP,
             "overlap_ground": OVERLAP_GROUND,
         },
-        bar=_bar(bar_m, frame),
-    )
+        "bar": _bar(bar_m, frame),
+    }
+    svg = draw("mapa.svg.j2", drawn, templates)
     crs = segments.crs or zones.crs
     system = (
         f" – {crs.name.replace('UTM zone', 'UTM, fuso')} (EPSG:{crs.to_epsg()})"
@@ -183,12 +173,12 @@ def _zone_layers(zones: gpd.GeoDataFrame, frame: Frame) -> tuple[list[dict[str, 
     kinds = zones["kind"].to_numpy() if "kind" in zones.columns else np.full(len(zones), "zone", dtype=object)
     values = [_value(text) for text in zones["land_value"].to_numpy()]
     paper = frame.on_paper(zones.geometry.to_numpy())
-    classes = _classes([v for v, kind in zip(values, kinds, strict=True) if v is not None and kind != "overlap"])
+    classes = value_classes([v for v, kind in zip(values, kinds, strict=True) if v is not None and kind != "overlap"])
 
     fills: list[dict[str, str]] = []
     legend: list[tuple[str, str, str]] = []
     members = [np.array([v is not None and low <= v <= high for v in values], dtype=bool) for low, high in classes]
-    colours = _spread_colours(len(classes))
+    colours = spread_colours(len(classes))
     for member, colour in zip(members, colours, strict=True):  # streets of all classes lie below the blocks of all
         if path := street_path(paper[member & (kinds == "gap")], paper[member & (kinds != "gap")]):
             fills.append({"path": path, "colour": _paler(colour), "kind": "gap"})
@@ -196,7 +186,7 @@ def _zone_layers(zones: gpd.GeoDataFrame, frame: Frame) -> tuple[list[dict[str, 
     for (low, high), member, colour in zip(classes, members, colours, strict=True):
         if path := polygon_path(paper[member & (kinds != "gap")]):
             fills.append({"path": path, "colour": colour, "kind": "zone"})
-        legend.append((colour, _class_label(low, high), "fill"))
+        legend.append((colour, class_label(low, high), "fill"))
     if streets:
         legend.append((_paler(colours[len(colours) // 2]), "Tom mais claro: via, pela zona mais próxima", "fill"))
     unvalued = np.array([v is None for v in values], dtype=bool) & (kinds != "overlap")
@@ -221,14 +211,14 @@ def _value(text: object) -> Decimal | None:
     return value if value is not None and value.is_finite() else None
 
 
-def _classes(values: list[Decimal]) -> list[tuple[Decimal, Decimal]]:
+def value_classes(values: list[Decimal]) -> list[tuple[Decimal, Decimal]]:
     """At most five ranges of value, with about as many zones in each; equal values never part.
 
     Examples
     --------
-    >>> _classes([Decimal(v) for v in (1, 2, 3, 4, 5, 6, 6, 6, 6, 6)])[-1]
+    >>> value_classes([Decimal(v) for v in (1, 2, 3, 4, 5, 6, 6, 6, 6, 6)])[-1]
     (Decimal('5'), Decimal('6'))
-    >>> _classes([])
+    >>> value_classes([])
     []
     """
     ordered = sorted(values)
@@ -240,7 +230,7 @@ def _classes(values: list[Decimal]) -> list[tuple[Decimal, Decimal]]:
     return list(zip(lows, edges, strict=True))
 
 
-def _spread_colours(count: int) -> list[str]:
+def spread_colours(count: int) -> list[str]:
     """As many colours as there are classes, from the light end to the dark one."""
     last = len(CLASS_COLOURS) - 1
     return [CLASS_COLOURS[round(i * last / max(count - 1, 1))] for i in range(count)]
@@ -258,7 +248,7 @@ def _paler(colour: str) -> str:
     return "#" + "".join(f"{round(c + (255 - c) * STREET_SHARE_OF_WHITE):02x}" for c in parts)
 
 
-def _class_label(low: Decimal, high: Decimal) -> str:
+def class_label(low: Decimal, high: Decimal) -> str:
     if low == high:
         return f"{reais(low)} por m²"
     return f"{reais(low)} a {reais(high)} por m²"

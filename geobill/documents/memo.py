@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from geobill.documents import words
-from geobill.documents.policy_words import policy_value
+from geobill.documents.lines import glossary, grounds, line_table
+from geobill.documents.policy_words import decision_in_words, policy_lines, policy_value
 from geobill.domain.invoice import Basis, Held, Invoice, Line, WholeMonth
 from geobill.domain.money import plain, round_money
 from geobill.domain.ratio import Ratio, fraction
@@ -30,6 +32,7 @@ DIGESTS: dict[str, str] = {
     "operator": "Cadastro da entidade",
     "authority": "Dados do Município",
     "permits": "Permissões",
+    "templates": "Modelos próprios",
     "lines": "Linhas",
 }
 MOST_DECIMALS = 12
@@ -133,20 +136,36 @@ def held_groups(held: Iterable[Held]) -> tuple[HeldGroup, ...]:
     )
 
 
+Extents = dict[str, tuple[Decimal, Decimal]]
+
+
 def extents(price: WholeMonth, own_service: str = "") -> tuple[str, ...]:
     """Say what a permit covers, by service in the order of the lines: metres of network and volume of equipment.
 
     Lines without a service belong to the operator's own. Where the whole network is held there are no lines for it:
     its extension stands first.
     """
-    sums: dict[str, list[Decimal]] = {}
-    for line in price.lines:
-        extent = sums.setdefault(words.service(line.service or own_service) or "infraestrutura urbana", [ZERO, ZERO])
-        extent[0] += line.length_m or 0
-        extent[1] += line.volume_m3 or 0
-    said = [f"rede com {words.metres(price.network_length_m)} de extensão"] if price.total is None else []
+    if price.total is not None:
+        return say_extents(extent_sums(price.lines, own_service))
+    boxes = extent_sums((line for line in price.lines if line.kind == "equipment"), own_service)
+    return (f"rede com {words.metres(price.held_m)} de extensão", *say_extents(boxes))
+
+
+def extent_sums(lines: Iterable[Line], own_service: str = "") -> Extents:
+    """Metres and cubic metres of lines by service, in the order of the lines."""
+    sums: Extents = {}
+    for line in lines:
+        name = words.service(line.service or own_service) or "infraestrutura urbana"
+        length_m, volume_m3 = sums.get(name, (ZERO, ZERO))
+        sums[name] = (length_m + (line.length_m or 0), volume_m3 + (line.volume_m3 or 0))
+    return sums
+
+
+def say_extents(sums: Extents) -> tuple[str, ...]:
+    """Say metres and cubic metres by service; a service of which there is nothing is left out."""
+    said = []
     for name, (length_m, volume_m3) in sums.items():
-        parts = [f"rede com {words.metres(length_m)} de extensão"] if length_m and price.total is not None else []
+        parts = [f"rede com {words.metres(length_m)} de extensão"] if length_m else []
         if volume_m3:
             parts.append(f"armários, contêineres e outros equipamentos com {words.figure(volume_m3)}{words.NBSP}m³")
         if parts:
@@ -164,6 +183,29 @@ def reducer_scale(basis: Basis, on: date) -> tuple[ScaleStep, ...]:
         ScaleStep(low / METRES_PER_KM, bracket.up_to / METRES_PER_KM, bracket.value)
         for low, bracket in zip(lows, brackets, strict=False)
     )
+
+
+def context(basis: Basis, lines: tuple[Line, ...], on: date) -> dict[str, Any]:
+    """Values that the memo of calculation needs in every document that has one."""
+    return {
+        "basis": basis,
+        "network": line_table(lines, "network"),
+        "equipment": line_table(lines, "equipment"),
+        "grounds": grounds(lines),
+        "glossary": glossary(lines),
+        "no_decree": any("no_decree" in line.flags for line in lines),
+        "scale": reducer_scale(basis, on),
+        "example": worked_example(lines),
+        "policy": policy_lines(basis),
+        "decisions": [decision_in_words(decision) for decision in basis.decisions],
+        "digests": digests(basis),
+        "rounding": policy_value(basis, "rounding", "half_up"),
+        "reducer_scope": policy_value(basis, "reducer_scope", "operator"),
+        "reducer_method": policy_value(basis, "reducer_method", "whole"),
+        "strip_once": policy_value(basis, "same_strip", "each") == "once",
+        "due_month": policy_value(basis, "due_month", "following"),
+        "due_day_rule": policy_value(basis, "due_day_rule", "next_business_day"),
+    }
 
 
 def due_sentence(invoice: Invoice) -> str:

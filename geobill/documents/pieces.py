@@ -1,6 +1,7 @@
-"""Pieces of a priced month for programs: CSV, Parquet or GeoPackage (the annex for people is another file)."""
+"""Pieces of a priced month for programs: CSV, GeoParquet or GeoPackage (the annex for people is another file)."""
 
 import os
+from decimal import Decimal
 from pathlib import Path
 
 import geopandas as gpd
@@ -14,14 +15,14 @@ FORMATS = (".csv", ".parquet", ".gpkg")
 
 
 def write_pieces(path: Path, pieces: pd.DataFrame, crs: int) -> None:
-    """Write pieces with exact figures as decimal text; GeoPackage with where they lie.
+    """Write pieces with exact figures as decimal text; Parquet (GeoParquet) and GeoPackage with where they lie.
 
     Parameters
     ----------
     path : Path
         Ends in ``.csv`` (commas, points, UTF-8), ``.parquet`` or ``.gpkg``.
     pieces : DataFrame
-        Pieces of :class:`geobill.pricing.price.PricedMonth`, with ``geometry`` for a GeoPackage.
+        Pieces of :class:`geobill.pricing.price.PricedMonth`, with ``geometry`` unless for CSV.
     crs : int
         EPSG code of the workspace's system.
 
@@ -40,7 +41,7 @@ def write_pieces(path: Path, pieces: pd.DataFrame, crs: int) -> None:
         if ending == ".csv":
             table.to_csv(partial, index=False, encoding="utf-8", lineterminator="\n")
         elif ending == ".parquet":
-            table.to_parquet(partial, index=False)
+            gpd.GeoDataFrame(table, geometry=list(pieces["geometry"]), crs=crs).to_parquet(partial, index=False)
         else:
             layer = gpd.GeoDataFrame(table, geometry=list(pieces["geometry"]), crs=crs)
             layer.to_file(partial, layer="pieces", driver="GPKG")
@@ -56,4 +57,4 @@ def _cell(value: object) -> str | None:
         return None
     if isinstance(value, tuple):
         return ";".join(value)
-    return plain(value) if hasattr(value, "as_tuple") else str(value)
+    return plain(value) if isinstance(value, Decimal) else str(value)

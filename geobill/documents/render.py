@@ -3,35 +3,57 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from geobill.documents import memo, words
 from geobill.documents.annex import annex_csv
-from geobill.documents.lines import glossary, grounds, line_table, metres_charged
+from geobill.documents.apostila import APOSTILA_FORMS, render_apostila
+from geobill.documents.forms import Job, make
+from geobill.documents.granting import Granting, decree_title, granting_context
+from geobill.documents.lines import metres_charged
 from geobill.documents.maps import DECREE_MAP_MM, NetworkMap
-from geobill.documents.policy_words import decision_in_words, policy_lines, policy_value
-from geobill.documents.templating import fill
-from geobill.documents.typesetting import printable, typeset
-from geobill.domain.invoice import Basis, DecreeDraft, Invoice, Line
+from geobill.documents.overrides.folder import PACKAGE, Templates
+from geobill.documents.policy_words import policy_value
+from geobill.documents.typesetting import printable
+from geobill.domain.check import DRAFT_NUMBER
+from geobill.domain.invoice import DecreeDraft, Invoice
 from geobill.errors import BooksDontCloseError, TemplateError
 
 PAGE_WIDTH_MM, PAGE_HEIGHT_MM = DECREE_MAP_MM
+INVOICE_FORMS: tuple[str, ...] = ("pdf", "html")
+DECREE_FORMS: tuple[str, ...] = ("pdf", "html", "docx")
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document that geobill makes: its name, its template (None for a table) and the function that renders it."""
+    """A document that geobill makes: its name, its template (None for a table), its forms and what renders the first."""
 
     name: str
     template: str | None
     extension: str
     render: Callable[..., bytes]
+    forms: tuple[str, ...] = ()
 
 
-def render_invoice(invoice: Invoice, network_map: NetworkMap) -> bytes:
-    """Render the *fatura mensal* as PDF.
+def render_invoice(invoice: Invoice, network_map: NetworkMap, templates: Templates = PACKAGE) -> bytes:
+    """Render the *fatura mensal* as PDF; see :func:`render_invoice_forms`."""
+    return make(invoice_job(invoice, network_map), ("pdf",), templates)["pdf"]
+
+
+def render_invoice_forms(invoice: Invoice, network_map: NetworkMap, templates: Templates = PACKAGE) -> dict[str, bytes]:
+    """Render the *fatura mensal* as PDF and HTML, the same words in both.
+
+    Raises
+    ------
+    BooksDontCloseError, TemplateError
+        See :func:`invoice_job`; and if a template can't be filled or typeset.
+    """
+    return make(invoice_job(invoice, network_map), INVOICE_FORMS, templates)
+
+
+def invoice_job(invoice: Invoice, network_map: NetworkMap) -> Job:
+    """Check an invoice and gather what its template prints.
 
     Parameters
     ----------
@@ -45,13 +67,13 @@ def render_invoice(invoice: Invoice, network_map: NetworkMap) -> bytes:
     BooksDontCloseError
         If a line's printed factors don't give its amount, or the lines don't add up to the total.
     TemplateError
-        If the template can't be filled or typeset, or the map doesn't fit the page.
+        If the map doesn't fit the page.
     """
     rounding = policy_value(invoice.basis, "rounding", "half_up")
     memo.check_lines(invoice.lines, invoice.total, rounding, f"invoice {invoice.number}")
-    source = fill(
-        "fatura.typ.j2",
+    values = dict(
         invoice=invoice,
+        draft=invoice.number == DRAFT_NUMBER,
         authority=invoice.authority,
         operator=invoice.operator,
         due_sentence=memo.due_sentence(invoice),
@@ -66,25 +88,47 @@ def render_invoice(invoice: Invoice, network_map: NetworkMap) -> bytes:
         held_m=sum((item.length_m for item in invoice.held), Decimal("0.00")),
         extension_m=invoice.network_length_m,
         reducer=invoice.reducer,
-        **_memo_context(invoice.basis, invoice.lines, invoice.month.first_day),
+        **memo.context(invoice.basis, invoice.lines, invoice.month.first_day),
     )
-    title = f"Fatura nº {invoice.number} – {invoice.operator.name}"
+    draft = invoice.number == DRAFT_NUMBER
+    title = f"{'Rascunho da fatura' if draft else f'Fatura nº {invoice.number}'} – {invoice.operator.name}"
     inputs = _inputs(network_map, title, invoice.authority.name)
-    return typeset(source, inputs, invoice.issued_on, "fatura.typ.j2")
+    return Job("fatura.typ.j2", values, inputs, invoice.issued_on, invoice.digest)
 
 
-def render_decree_draft(draft: DecreeDraft, network_map: NetworkMap) -> bytes:
-    """Render the *minuta do Decreto de Permissão de Uso* as PDF; its date is the price's day of reference.
+def render_decree_draft(
+    draft: DecreeDraft, network_map: NetworkMap, templates: Templates = PACKAGE, granting: Granting | None = None
+) -> bytes:
+    """Render the *minuta do Decreto de Permissão de Uso* as PDF; see :func:`render_decree_forms`."""
+    return make(decree_job(draft, network_map, granting), ("pdf",), templates)["pdf"]
+
+
+def render_decree_forms(
+    draft: DecreeDraft, network_map: NetworkMap, templates: Templates = PACKAGE, granting: Granting | None = None
+) -> dict[str, bytes]:
+    """Render the *minuta do Decreto de Permissão de Uso* as PDF, HTML and DOCX, the same words in all.
+
+    Raises
+    ------
+    BooksDontCloseError, TemplateError
+        See :func:`decree_job`; and if a template can't be filled or typeset.
+    """
+    return make(decree_job(draft, network_map, granting), DECREE_FORMS, templates)
+
+
+def decree_job(draft: DecreeDraft, network_map: NetworkMap, granting: Granting | None = None) -> Job:
+    """Check a draft and gather what its template prints; its date is the price's day of reference.
 
     Where the price is None (the reducer is held), the articles on price and deposit say that the value waits for a
-    decision.
+    decision. ``granting`` are the papers of a registered permit, and the act itself once it is issued: they stand in
+    place of the blanks.
 
     Raises
     ------
     BooksDontCloseError
         If the lines don't give the price, or the deposit isn't so many times the price.
     TemplateError
-        If the template can't be filled or typeset, or the map doesn't fit the page.
+        If the map doesn't fit the page.
     """
     price = draft.price
     if price.total is not None:
@@ -95,24 +139,34 @@ def render_decree_draft(draft: DecreeDraft, network_map: NetworkMap) -> bytes:
                 f"The deposit of {draft.operator.id} says R$ {draft.deposit}, but {draft.deposit_months} months of R$ "
                 f"{price.total} are R$ {draft.deposit_months * price.total}. The draft wasn't rendered; price it again."
             )
-    source = fill(
-        "minuta_decreto.typ.j2",
+    values = dict(
         draft=draft,
         price=price,
         authority=draft.authority,
         operator=draft.operator,
-        extents=memo.extents(price, draft.operator.service),
+        **granting_context(draft, granting),
         roman=words.roman,
         map=network_map,
         digest=draft.digest,
         drawn_clandestine=any(kind == "dashed" for _, _, kind in network_map.legend),
         extension_m=price.network_length_m,
         reducer=price.reducer,
-        **_memo_context(draft.basis, price.lines, price.on),
+        **memo.context(draft.basis, price.lines, price.on),
     )
-    title = f"Minuta de Decreto de Permissão de Uso – {draft.operator.name}"
+    title = decree_title(draft, granting)
     inputs = _inputs(network_map, title, draft.authority.name)
-    return typeset(source, inputs, price.on, "minuta_decreto.typ.j2")
+    authority = draft.authority
+    skeleton = {
+        "titulo": inputs["title"],
+        "orgao": inputs["author"],
+        "secretaria": printable(authority.secretariat),
+        "endereco": printable(
+            " · ".join(filter(None, (authority.cnpj and f"CNPJ {words.cnpj(authority.cnpj)}", authority.address)))
+        ),
+        "entidade": printable(draft.operator.name),
+        "resumo": draft.digest,
+    }
+    return Job("minuta_decreto.typ.j2", values, inputs, price.on, draft.digest, skeleton)
 
 
 def render_annex(invoice: Invoice, rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -121,30 +175,11 @@ def render_annex(invoice: Invoice, rows: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 DOCUMENTS: tuple[Document, ...] = (
-    Document("fatura", "fatura.typ.j2", "pdf", render_invoice),
-    Document("minuta_decreto", "minuta_decreto.typ.j2", "pdf", render_decree_draft),
+    Document("fatura", "fatura.typ.j2", "pdf", render_invoice, INVOICE_FORMS),
+    Document("minuta_decreto", "minuta_decreto.typ.j2", "pdf", render_decree_draft, DECREE_FORMS),
+    Document("apostila", "apostila.typ.j2", "pdf", render_apostila, APOSTILA_FORMS),
     Document("anexo", None, "csv", render_annex),
 )
-
-
-def _memo_context(basis: Basis, lines: tuple[Line, ...], on: date) -> dict[str, Any]:
-    """Values that the memo of calculation needs in every document that has one."""
-    return {
-        "basis": basis,
-        "network": line_table(lines, "network"),
-        "equipment": line_table(lines, "equipment"),
-        "grounds": grounds(lines),
-        "glossary": glossary(lines),
-        "no_decree": any("no_decree" in line.flags for line in lines),
-        "scale": memo.reducer_scale(basis, on),
-        "example": memo.worked_example(lines),
-        "policy": policy_lines(basis),
-        "decisions": [decision_in_words(decision) for decision in basis.decisions],
-        "digests": memo.digests(basis),
-        "rounding": policy_value(basis, "rounding", "half_up"),
-        "due_month": policy_value(basis, "due_month", "following"),
-        "due_day_rule": policy_value(basis, "due_day_rule", "next_business_day"),
-    }
 
 
 def _inputs(network_map: NetworkMap, title: str, author: str) -> dict[str, str]:

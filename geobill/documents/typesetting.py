@@ -24,12 +24,14 @@ LAST_LATIN_1 = "\u00ff"
 # Controls, format characters (direction marks, joiners), line and paragraph separators, halves of surrogate pairs.
 UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # What typst_literal writes around a value: data may say anything, so it is left out of the search.
-LITERAL = re.compile(r'#"(?:[^"\\]|\\.)*";')
+_STRING = r'"(?:[^"\\]|\\.)*"'
+LITERAL = re.compile(rf"#{_STRING};|#fig\({_STRING}, {_STRING}\);")
 FROM_OUTSIDE = re.compile(r"\b(?:import|include|eval|std|plugin)\b|@(?:preview|local)\b")
 _PROBE = (
     '#set document(title: [a], date: datetime(year: 2000, month: 1, day: 1))\n#set text(lang: "pt", font: "Libertinus Serif")\n'
     "#sys.inputs.text #strong(sys.inputs.text) #emph(sys.inputs.text)"
 )
+YOUNG_EXPORT = "html export is under active development"
 _lock = Lock()
 
 
@@ -44,9 +46,13 @@ def printable(text: str) -> str:
     >>> printable("A\u202eB\tC"), printable("Água 🙂")
     ('A B C', 'Água □')
     """
+    return "".join(char if char <= LAST_LATIN_1 or has_glyph(char) else _missing() for char in without_controls(text))
+
+
+def without_controls(text: str) -> str:
+    """Compose accents and make a space of each control or direction character."""
     composed = unicodedata.normalize("NFC", text)
-    spaced = "".join(" " if unicodedata.category(char) in UNPRINTABLE else char for char in composed)
-    return "".join(char if char <= LAST_LATIN_1 or has_glyph(char) else _missing() for char in spaced)
+    return "".join(" " if unicodedata.category(char) in UNPRINTABLE else char for char in composed)
 
 
 @lru_cache(maxsize=10_000)
@@ -78,21 +84,67 @@ def typeset(source: str, inputs: dict[str, str], dated: date, what: str) -> byte
     TemplateError
         If the source imports or evaluates, or Typst refuses, with its own message and place.
     """
-    _refuse_code_from_outside(source, what)
+    refuse_code_from_outside(source, what)
     moment = datetime(dated.year, dated.month, dated.day, tzinfo=UTC)
     try:
-        pdf = _compile(source, {**inputs, "date": dated.isoformat()}, moment)
+        pdf = _compile(source, {**inputs, "date": dated.isoformat(), "target": "pdf"}, moment)
     except typst.TypstError as error:
-        place = getattr(error, "diagnostic", "") or str(error)
-        raise TemplateError(
-            f"{what} can't be turned into a PDF/A-2a with PDF/UA-1, so no document was made. Typst says: {error}. "
-            f"Correct the template at the place shown and render again; the records are untouched.\n{place}"
-        ) from error
+        raise _refused(error, what, "a PDF/A-2a with PDF/UA-1") from error
 
     return packed(pdf)
 
 
-def _refuse_code_from_outside(source: str, what: str) -> None:
+def typeset_html(source: str, inputs: dict[str, str], dated: date, what: str) -> str:
+    """Compile Typst source to HTML as Typst writes it, refusing to lose a word.
+
+    The export is young: what it can't show it leaves out with a warning. Any such warning is a refusal here.
+
+    Raises
+    ------
+    TemplateError
+        If the source imports or evaluates, Typst refuses, or an element was left out.
+    """
+    refuse_code_from_outside(source, what)
+    try:
+        with _lock:
+            html, warnings = _compiler().compile_with_warnings(
+                source.encode(), format="html", sys_inputs={**inputs, "date": dated.isoformat(), "target": "html"}
+            )
+    except typst.TypstError as error:
+        raise _refused(error, what, "HTML") from error
+    lost = [w for w in warnings if not w.message.startswith(YOUNG_EXPORT)]
+    if lost:
+        raise TemplateError(
+            f"{what} can't be turned into HTML without losing something: {lost[0].message}. No document was made. Use "
+            f"what _base.typ.j2 offers for both forms, or ask `web` and write another form for HTML.\n{lost[0].diagnostic}"
+        )
+    return html.decode()
+
+
+def typeset_picture(source: str, inputs: dict[str, str], dated: date, what: str, ppi: float) -> bytes:
+    """Compile Typst source of one page to a PNG."""
+    refuse_code_from_outside(source, what)
+    try:
+        with _lock:
+            return _compiler().compile(
+                source.encode(),
+                format="png",
+                ppi=ppi,
+                sys_inputs={**inputs, "date": dated.isoformat(), "target": "pdf"},
+            )
+    except typst.TypstError as error:
+        raise _refused(error, what, "a picture") from error
+
+
+def _refused(error: typst.TypstError, what: str, form: str) -> TemplateError:
+    place = getattr(error, "diagnostic", "") or str(error)
+    return TemplateError(
+        f"{what} can't be turned into {form}, so no document was made. Typst says: {error}. "
+        f"Correct the template at the place shown and render again; the records are untouched.\n{place}"
+    )
+
+
+def refuse_code_from_outside(source: str, what: str) -> None:
     """Refuse a template that imports or evaluates: Typst would fetch ``@preview`` packages from the network."""
     found = FROM_OUTSIDE.search(LITERAL.sub("", source))
     if found:

@@ -44,7 +44,10 @@ def read_rows(path: Path, layer: str, format_: Format, encoding: str) -> RawRows
             warnings.simplefilter("ignore")
             columns, wkb, crs = _arrow(path, layer, format_, encoding)
         geometry, unreadable = geometries(wkb)
-    except Exception:  # whatever the bulk reader stumbles over, the slow reader gets its try and its own error
+    except Exception:
+        if format_.reads_itself:
+            raise
+        # whatever the bulk reader stumbles over, the slow reader gets its try and its own error
         columns, geometry, unreadable, crs = _row_by_row(path, layer, format_, encoding)
     _restore_digits(columns, path, format_)
     if "geometry" in columns.columns:
@@ -56,6 +59,9 @@ def read_rows(path: Path, layer: str, format_: Format, encoding: str) -> RawRows
 def _arrow(
     path: Path, layer: str, format_: Format, encoding: str
 ) -> tuple[pd.DataFrame, np.ndarray | None, str | None]:
+    if format_.reads_itself:
+        table, wkb, crs = format_.read_table(path, layer)
+        return _frame(table), wkb, crs
     options: dict[str, Any] = dict(format_.open_options)
     if format_.driver == "ESRI Shapefile":
         options["encoding"] = encoding
@@ -72,13 +78,18 @@ def _arrow(
     fid = meta.get("fid_column") or None
     if format_.fid_is_column and table.num_columns and not fid:
         table = table.remove_column(0)
+    return _frame(table), wkb, meta["crs"]
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    """Columns with their exact values, each under a name of its own."""
     taken: dict[str, int] = {}
     unique = []
     for name in table.column_names:
         taken[name] = taken.get(name, 0) + 1
         unique.append(name if taken[name] == 1 else f"{name}_{taken[name]}")
     columns = _decoded(table.rename_columns(unique)).to_pandas(types_mapper=_TYPES.get, date_as_object=True)
-    return columns.reset_index(drop=True), wkb, meta["crs"]
+    return columns.reset_index(drop=True)
 
 
 def _decoded(table: pa.Table) -> pa.Table:

@@ -60,6 +60,8 @@ def read_cabinets(layer: Layer, options: Options, municipality: Municipality, op
         numbers=("volume", *SIDES),
         dates=("installed_on", "removed_on"),
     )
+    rows.read_given("permit", options.permit)
+    rows.read_given("status", options.status)
     status = read_status(rows)
     if options.operator:
         rows.values["operator"] = np.full(len(rows), options.operator, dtype=object)

@@ -17,6 +17,11 @@ Check = Callable[[Rows], None]
 _PORTUGUESE = {
     "permitido": "permitted", "permitida": "permitted", "existente": "existing",
     "clandestino": "clandestine", "clandestina": "clandestine",
+    "planejado": "planned", "planejada": "planned",
+    "não cadastrado": "unregistered", "não cadastrada": "unregistered",
+    "nao cadastrado": "unregistered", "nao cadastrada": "unregistered",
+    "clandestino não cadastrado": "clandestine_unregistered", "clandestina não cadastrada": "clandestine_unregistered",
+    "clandestino nao cadastrado": "clandestine_unregistered", "clandestina nao cadastrada": "clandestine_unregistered",
 }  # fmt: skip
 
 
@@ -192,9 +197,12 @@ def read_status(rows: Rows) -> np.ndarray:
     strange = sorted({s for s, f in zip(said, folded, strict=True) if f not in meaning})
     if strange:
         shown = ", ".join(repr(s) for s in strange[:10]) + (" …" if len(strange) > 10 else "")
+        where = rows.columns.get("status")
+        place = f"{rows.layer.path.name} has {shown} in {where}" if where else f"--status is {shown}, which is none"
         raise InputError(
-            f"{rows.layer.path.name} has {shown} in {rows.columns['status']} as a status. A status decides whether the price "
+            f"{place} as a status. A status decides whether the price "
             f"is doubled, so it is never guessed: it must be one of {', '.join(STATUSES)} (permitido, existente, "
-            "clandestino), or blank for existing. Correct the column, or leave the status unmapped."
+            "planejado, clandestino, não cadastrado, clandestino não cadastrado), or blank for existing. Correct the column, or leave "
+            "the status unmapped."
         )
     return np.array([meaning[f] for f in folded], dtype=object)

@@ -163,7 +163,7 @@ def _type(values: pd.Series, present: pd.Series) -> str:
     if kinds.is_datetime64_any_dtype(values.dtype):
         return "datetime"
     first = present.iloc[0] if len(present) else None
-    return "text" if first is None or isinstance(first, str) else type(first).__name__
+    return "text" if first is None or isinstance(first, str) else type(first).__name__.lower()
 
 
 def _row_findings(layer: str, geometry: np.ndarray) -> list[Finding]:

@@ -67,6 +67,8 @@ def read_network(layer: Layer, options: Options, municipality: Municipality, ope
         numbers=("width", "declared_length"),
         dates=("installed_on", "removed_on"),
     )
+    rows.read_given("permit", options.permit)
+    rows.read_given("status", options.status)
     status = read_status(rows)
     if options.operator:
         rows.values["operator"] = np.full(len(rows), options.operator, dtype=object)

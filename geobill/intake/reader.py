@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import geopandas as gpd
-import pyogrio
 import shapely
 from pyproj import CRS
 from pyproj.exceptions import CRSError
@@ -40,7 +39,7 @@ class Layer:
 
 
 def read_layer(path: Path, layer: str | None = None) -> Layer:
-    """Read one layer of a Shapefile, GeoPackage or GeoJSON file.
+    """Read one layer of a file in any of ``FORMATS``.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def list_layers(path: Path, format_: Format) -> list[tuple[str, bool]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            layers = [(str(name), kind is not None) for name, kind in pyogrio.list_layers(path)]
+            layers = format_.layers(path)
     except Exception as e:
         raise _unreadable(path, e) from e
     if not layers:

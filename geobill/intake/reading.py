@@ -17,7 +17,8 @@ class Options:
     """The command line's options for one file.
 
     ``mapping`` says which column holds which key; ``default_width_m`` (metres) stands in where a width is absent;
-    ``unit`` is what one unit of the file's coordinates is, for drawings in millimetres or feet (0.3048 m);
+    ``permit`` and ``status`` stand for all rows where the file has no column for them; ``unit`` is what one unit
+    of the file's coordinates is, for drawings in millimetres or feet (0.3048 m);
     ``length_precision_m`` and ``duplicate_stretch`` are policies of the workspace.
     """
 
@@ -26,6 +27,8 @@ class Options:
     default_width_m: Decimal | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     unit: str = "m"
+    permit: str | None = None
+    status: str | None = None
     duplicate_stretch: Literal["set_aside", "bill"] = "set_aside"
     length_precision_m: Decimal = Decimal("0.01")
 

@@ -88,6 +88,11 @@ class Rows:
             self.values[key], self.faults[key] = read_column(self.layer.frame[column], read)
         return self.values[key]
 
+    def read_given(self, key: str, given: str | None) -> None:
+        """Take an option's value for all rows where there is one."""
+        if given is not None:
+            self.values[key] = np.full(len(self), given, dtype=object)
+
     def read_all(self, texts: Sequence[str] = (), numbers: Sequence[str] = (), dates: Sequence[str] = ()) -> None:
         """Read several keys; labels lose the spaces around them, ids don't."""
         for key in texts:
@@ -128,6 +133,7 @@ def prepare(
     columns = resolve_columns(options.mapping, keys, names, f"{layer.path.name} ({layer.name})")
     if operators is not None:
         _check_operator(options, columns, operators)
+    _check_said_once(options, columns)
     frame, use, findings = _place(layer, options, municipality)
     ids, more = _ids(layer, columns, id_key)
     return Rows(
@@ -151,6 +157,14 @@ def _check_operator(options: Options, columns: Mapping[str, str], operators: Col
         raise InputError(
             f"There is no operator {options.operator!r} in this workspace.{near} Known operators: {known}."
         )
+
+
+def _check_said_once(options: Options, columns: Mapping[str, str]) -> None:
+    for key, given in (("permit", options.permit), ("status", options.status)):
+        if given is not None and key in columns:
+            raise InputError(
+                f"--{key} {given} and --map {key}={columns[key]} both say the {key} of a row: give only one of them."
+            )
 
 
 def _place(

@@ -1,27 +1,31 @@
 """A month billed: numbers, lines, inputs and documents kept in one transaction, then written as files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import geopandas as gpd
+from sqlalchemy import Connection
 
-from geobill.billing.month import check_dates, draft_decree, draft_invoice, due_date, is_banking_day, issue_findings
-from geobill.documents.maps import DECREE_MAP_MM, INVOICE_MAP_MM, NetworkMap, network_map
-from geobill.documents.render import render_annex, render_decree_draft, render_invoice
+from geobill.billing.check import changes, check_may_be_issued, demand_text, latest
+from geobill.billing.month import check_dates, draft_invoice, due_date, is_banking_day, issue_findings
+from geobill.documents.overrides.folder import Templates, read_templates
+from geobill.domain.apostila import PriceChange
+from geobill.domain.check import DRAFTED, ISSUED, MonthCheck
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
 from geobill.domain.invoice import Bill, Invoice, OperatorBill
-from geobill.domain.record import canonical_json, sha256
+from geobill.domain.record import sha256
 from geobill.errors import InputError, StoreError
-from geobill.frames import EQUIPMENT, SEGMENTS
 from geobill.intake.coverage import draw_coverage
 from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.pipeline.decrees import month_decrees
 from geobill.pipeline.month import Month, price_stored
-from geobill.pricing.in_force import due_rows, standing_rows
+from geobill.pipeline.month_page import month_page
+from geobill.pipeline.papers import Desk, inputs_of, invoice_papers
+from geobill.store.checks import Checks
 from geobill.store.ledger import Ledger
 from geobill.store.networks import Cadastre
 from geobill.store.settings import Settings, holiday_on, replace_file
@@ -32,13 +36,19 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class BilledMonth:
-    """What a run of ``bill`` did: invoices of the month, those issued now, files written, what to know."""
+    """What a run of ``bill`` did: invoices of the month, those issued now, files written, what to know.
+
+    ``checked`` is another person's check on which the invoices issued now rest; None where the settings ask for none.
+    ``decrees`` are issued decrees whose price isn't the recorded one any more.
+    """
 
     month: Month
     invoices: tuple[Invoice, ...]
     issued_now: tuple[str, ...]
     files: tuple[Path, ...]
     findings: tuple[Finding, ...]
+    checked: MonthCheck | None = None
+    decrees: tuple[PriceChange, ...] = ()
 
 
 def bill_month(
@@ -49,97 +59,127 @@ def bill_month(
     due_on: date | None,
     out: Path,
     now: str,
+    by: str = "",
     say: Say = lambda _: None,
 ) -> BilledMonth:
     """Issue a month's invoices in one transaction, then write their documents and the drafts of decrees.
 
     Numbers, lines, inputs and the documents' bytes are kept together or not at all. Files are written after that,
     each whole or not at all, so a run that was cut off is finished by the next: it issues nothing twice.
+    ``by`` names who issues, where that is to be recorded.
+
+    Raises
+    ------
+    InputError
+        If the settings ask for a second person and nobody else has checked exactly these figures, the due date has
+        passed, or the folder can't be one.
     """
-    settings = workspace.settings
-    _check_folder(out)
+    check_folder(out)
     with workspace.database.write() as connection:
-        cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
         ledger = Ledger(connection, workspace.database.tables)
-        say(f"pricing {month}")
-        found = price_stored(workspace, connection, month)
+        desk = open_desk(workspace, connection, month, now, say)
         issued = {i.operator.id: i for i in ledger.load_invoices(month)}
-        waiting = [o for o in found.bill.operators if o.total > 0 and o.operator.id not in issued]
-        due = due_on or _due(settings, found.law, month)
+        waiting = waiting_for(desk.month.bill, issued)
+        due = due_on or due_day(workspace.settings, desk.month.law, month)
+        checked = None
         if waiting:
             check_dates(issued_on, due, month)
+            checked = _check_of_another(desk, ledger, say)
+        decrees = month_decrees(desk)
         findings = (
-            *issue_findings(month, issued_on, due_on is not None, len(waiting), settings.authority),
-            *_differences(found.bill, issued),
+            *issue_findings(month, issued_on, due_on is not None, len(waiting), workspace.settings.authority),
+            *differences(desk.month.bill, issued),
+            *own_templates(desk.templates),
+            *decrees.findings,
         )
-        coverage = _coverage(cadastre, found, settings, now)
-        new = []
-        for mine in waiting:
-            number = f"{issued_on.year}/{ledger.next_number(issued_on.year):06d}"
-            say(f"invoice {number}: {mine.operator.name}")
-            new.append(_issue(ledger, found, mine, settings, coverage, number, issued_on, due, now))
-        numbers = [i.number for i in ledger.load_invoices(month)]
-        files = [(d.file_name, d.content) for d in ledger.load_documents(numbers)]
+        new = [_issue(desk, ledger, mine, issued_on, due, say) for mine in waiting]
+        if new and by:
+            digest = sha256(demand_text(desk.month.bill))
+            Checks(connection, workspace.database.tables).save(MonthCheck(month, ISSUED, by, digest, now))
         invoices = tuple(ledger.load_invoices(month))
-        for mine in found.bill.operators:
-            say(f"draft of decree: {mine.operator.name}")
-            files.append((f"minuta-{_slug(mine.operator.id)}.pdf", _render_draft(found, mine, settings, coverage)))
+        numbers = [i.number for i in invoices]
+        files = [(d.file_name, d.content) for d in ledger.load_documents(numbers)]
+        say(f"papers of {month}")
+        files += [(p.file_name, p.content) for p in decrees.papers]
+        files += month_page(desk, invoices, [name for name, _ in files], decrees.changes)
     try:
-        written = _write_files(out, files)
+        written = write_files(out, files)
     except StoreError as fault:
         raise StoreError(
             f"{fault} The invoices of {month} are issued and kept ({', '.join(numbers) or 'none'}); only their files are missing: "
             "then bill the month again, which issues nothing twice and writes them."
         ) from None
-    return BilledMonth(found, invoices, tuple(i.number for i in new), written, findings)
+    issued_now = tuple(i.number for i in new)
+    return BilledMonth(desk.month, invoices, issued_now, written, findings, checked, decrees.changes)
 
 
-def _issue(
-    ledger: Ledger,
-    found: Month,
-    mine: OperatorBill,
-    settings: Settings,
-    coverage: gpd.GeoDataFrame,
-    number: str,
-    issued_on: date,
-    due_on: date,
-    now: str,
-) -> Invoice:
-    inputs = {role: ledger.archive(role, content) for role, content in _inputs(found, mine, settings).items()}
+def open_desk(
+    workspace: Workspace, connection: Connection, month: BillingMonth, now: str, say: Say, *, draft: bool = False
+) -> Desk:
+    """Price the month over an open transaction and lay out what its papers are made from."""
+    say(f"pricing {month}")
+    found = price_stored(workspace, connection, month, located=True)
+    cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
+    coverage = _coverage(cadastre, found, workspace.settings, now)
+    return Desk(workspace, connection, found, coverage, now, draft, read_templates(workspace.root))
+
+
+def waiting_for(bill: Bill, issued: dict[str, Invoice]) -> list[OperatorBill]:
+    """Operators with something due and no invoice of the month yet, in the order of their numbers."""
+    return [o for o in bill.operators if o.total > 0 and o.operator.id not in issued]
+
+
+def changed_since_draft(ledger: Ledger, taken: Sequence[MonthCheck], bill: Bill) -> tuple[str, ...]:
+    """Say what differs between the last draft and a bill; nothing where there is no draft."""
+    draft, text = latest(taken, DRAFTED), demand_text(bill)
+    if draft is None or draft.digest == sha256(text):
+        return ()
+    return changes(ledger.load_archived(draft.digest), text)
+
+
+def _check_of_another(desk: Desk, ledger: Ledger, say: Say) -> MonthCheck | None:
+    """Return the check that the settings ask for, refusing to issue without it; None where they ask for none."""
+    if not desk.settings.billing.second_person:
+        return None
+    bill = desk.month.bill
+    taken = Checks(desk.connection, desk.workspace.database.tables).load(bill.month)
+    changed = changed_since_draft(ledger, taken, bill)
+    checked = check_may_be_issued(bill.month, taken, sha256(demand_text(bill)), changed)
+    say(f"conferido por {checked.by} em {checked.at}")
+    return checked
+
+
+def _issue(desk: Desk, ledger: Ledger, mine: OperatorBill, issued_on: date, due_on: date, say: Say) -> Invoice:
+    """Take the next number, book the invoice with its inputs, and keep its papers."""
+    found, settings = desk.month, desk.settings
+    number = f"{issued_on.year}/{ledger.next_number(issued_on.year):06d}"
+    say(f"invoice {number}: {mine.operator.name}")
+    kept = inputs_of(found, mine, settings, desk.templates)
+    inputs = {role: ledger.archive(role, content) for role, content in kept.items()}
     bill = replace(found.bill, basis=replace(found.bill.basis, digests=tuple(sorted(inputs.items()))))
     invoice = draft_invoice(bill, mine, found.law, settings.authority, number, issued_on, due_on)
-    ledger.save_invoice(invoice, inputs, now)
-    stem = f"{number.replace('/', '-')}-{_slug(mine.operator.id)}"
-    ledger.save_document(
-        number, "fatura", f"fatura-{stem}.pdf", render_invoice(invoice, _invoice_map(found, mine, coverage))
-    )
-    ledger.save_document(number, "anexo", f"anexo-{stem}.csv", render_annex(invoice, _annex_rows(found, mine)))
+    ledger.save_invoice(invoice, inputs, desk.now)
+    for paper in invoice_papers(desk, mine, invoice):
+        ledger.save_document(number, paper.kind, paper.file_name, paper.content)
     return invoice
 
 
-def _inputs(found: Month, mine: OperatorBill, settings: Settings) -> dict[str, str]:
-    """Everything an operator's invoice was computed from, as canonical text by role."""
-    owner = mine.operator.id
-
-    def rows(frame: gpd.GeoDataFrame, columns: tuple[str, ...]) -> str:
-        own = frame[frame["operator"] == owner] if "operator" in frame else frame
-        names = [c for c in columns if c != "geometry"]
-        values = own[names].astype(object).where(own[names].notna(), None)
-        return canonical_json(
-            [[*row, g.wkb_hex] for row, g in zip(values.itertuples(index=False, name=None), own.geometry, strict=True)]
-        )
-
-    return {
-        "statute": found.law.figures.source,
-        "policy": canonical_json(settings.policy.as_text()),
-        "decisions": canonical_json(list(found.decisions.values())),
-        "edition": rows(found.zones, ("source_row", "zone", "land_value", "geometry")),
-        "network": rows(found.segments, SEGMENTS),
-        "equipment": rows(found.equipment, EQUIPMENT),
-    }
+def own_templates(templates: Templates) -> tuple[Finding, ...]:
+    """Say which templates of the workspace's own the papers are made with."""
+    if not templates.files:
+        return ()
+    names = ", ".join(f"{name} ({digest[:12]}…)" for name, digest in templates.digests.items())
+    return (
+        Finding(
+            "own_templates",
+            "note",
+            f"own templates in use (modelos próprios em uso): {names}",
+            "geobill templates check shows what they change; each invoice keeps their text and digest",
+        ),
+    )
 
 
-def _differences(bill: Bill, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
+def differences(bill: Bill, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
     """Operators whose issued invoice is no longer what the month would cost: said, never changed."""
     found = []
     now = {mine.operator.id: mine for mine in bill.operators}
@@ -169,44 +209,8 @@ def _coverage(cadastre: Cadastre, found: Month, settings: Settings, now: str) ->
     return cadastre.load_coverage(found.batch, policy.on_overlap, max_gap_m)
 
 
-def _invoice_map(found: Month, mine: OperatorBill, coverage: gpd.GeoDataFrame) -> NetworkMap:
-    """Map of what the month charges."""
-    return _map(found, mine, coverage, INVOICE_MAP_MM, lambda rows: due_rows(rows, found.bill.month, found.policy))
-
-
-def _decree_map(found: Month, mine: OperatorBill, coverage: gpd.GeoDataFrame) -> NetworkMap:
-    """Map of what a decree would grant: what stands on its day of reference and isn't clandestine."""
-    return _map(found, mine, coverage, DECREE_MAP_MM, lambda rows: standing_rows(rows, mine.whole_month.on))
-
-
-def _map(
-    found: Month,
-    mine: OperatorBill,
-    coverage: gpd.GeoDataFrame,
-    size_mm: tuple[float, float],
-    shown: Callable[[gpd.GeoDataFrame], gpd.GeoDataFrame],
-) -> NetworkMap:
-    owner = mine.operator.id
-    segments, equipment = (shown(f[f["operator"] == owner]) for f in (found.segments, found.equipment))
-    return network_map(segments, coverage, *size_mm, equipment=equipment)
-
-
-def _render_draft(found: Month, mine: OperatorBill, settings: Settings, coverage: gpd.GeoDataFrame) -> bytes:
-    digests = tuple(sorted((role, sha256(content)) for role, content in _inputs(found, mine, settings).items()))
-    basis = replace(found.bill.basis, digests=digests)
-    draft = draft_decree(mine, basis, found.law, settings.authority, settings.policy, found.bill.month)
-    return render_decree_draft(draft, _decree_map(found, mine, coverage))
-
-
-def _annex_rows(found: Month, mine: OperatorBill) -> list[dict[str, Any]]:
-    owner = mine.operator.id
-    pieces, cabinets = found.priced.pieces, found.priced.cabinets
-    rows = pieces[(pieces["operator"] == owner) & pieces["line"].notna()].to_dict("records")
-    rows += cabinets[cabinets["operator"] == owner].to_dict("records")
-    return sorted(rows, key=lambda r: (r["line"], str(r.get("segment") or r.get("equipment"))))
-
-
-def _due(settings: Settings, law: StreetUseLaw, month: BillingMonth) -> date:
+def due_day(settings: Settings, law: StreetUseLaw, month: BillingMonth) -> date:
+    """Day on which a month's invoices are due (art. 8), by the policy and the calendar of the settings."""
     calendar = settings.calendar
 
     def banking(day: date) -> bool:
@@ -221,14 +225,14 @@ def _due(settings: Settings, law: StreetUseLaw, month: BillingMonth) -> date:
     return due_date(month, int(law.figures.value("due_day", month.first_day)), settings.policy, banking)
 
 
-def _check_folder(out: Path) -> None:
+def check_folder(out: Path) -> None:
     """Refuse a folder for documents that can't be one, before anything is issued."""
     there = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not there.is_dir():
         raise InputError(f"{there} is a file: the documents need a folder. Name another with --out DIR.")
 
 
-def _write_files(out: Path, files: list[tuple[str, bytes]]) -> tuple[Path, ...]:
+def write_files(out: Path, files: list[tuple[str, bytes]]) -> tuple[Path, ...]:
     """Write documents, each whole or not at all; one that stands there unchanged is left alone."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -242,9 +246,3 @@ def _write_files(out: Path, files: list[tuple[str, bytes]]) -> tuple[Path, ...]:
         if not target.is_file() or target.read_bytes() != content:
             replace_file(target, content)
     return tuple(out / name for name, _ in files)
-
-
-def _slug(text: str) -> str:
-    """Return an operator's id as part of a file name: what a file system might take amiss becomes a hyphen."""
-    plain = "".join(c if c.isalnum() and c.isascii() else "-" for c in text)[:60].lower()
-    return plain if plain == text else f"{plain}-{sha256(text)[:6]}"

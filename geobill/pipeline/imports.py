@@ -1,5 +1,6 @@
 """Files in: read, check, report, keep; each import is all or nothing."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -20,7 +21,9 @@ from geobill.intake.network import read_network
 from geobill.intake.reader import Layer, read_layer
 from geobill.intake.reading import Options, Reading
 from geobill.intake.zones import overlap_report, repair_zones
+from geobill.pipeline.permits import check_rows
 from geobill.store.networks import Cadastre
+from geobill.store.permits import PermitRegister
 from geobill.store.registers import Registers
 from geobill.store.workspace import Workspace
 
@@ -77,6 +80,8 @@ def _import(
             )
         if kind == "network":
             reading = _with_stored(reading, cadastre.load_segments(without=earlier))
+        said = check_rows(PermitRegister(connection, workspace.database.tables).load_files(), reading.accepted)
+        reading = dataclasses.replace(reading, findings=(*reading.findings, *said))
         batch = None if dry_run else registers.new_batch_id()
         report = _report(_with_emptiness(reading), found, batch, {})
         if batch is not None:

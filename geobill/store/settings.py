@@ -51,6 +51,11 @@ local_holidays = []
 carnival_without_banking = true
 corpus_christi_without_banking = true
 
+[billing]
+# segunda pessoa: com true, uma pessoa faz o rascunho (bill --draft), outra confere (bill check), e só então se emite;
+# com false, uma só pessoa pode fazer tudo
+second_person = false
+
 # política: o que a lei deixa em aberto. Sem linha, vale o padrão (veja: geobill policy show)
 [policy]
 """
@@ -64,6 +69,7 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
     "authority": tuple(f.name for f in fields(Authority) if f.name not in ("municipality", "state")),
     "statute": ("name",),
     "calendar": ("local_holidays", "carnival_without_banking", "corpus_christi_without_banking"),
+    "billing": ("second_person",),
     "policy": (),
 }
 
@@ -79,6 +85,13 @@ class Calendar:
 
 
 @dataclass(frozen=True)
+class Billing:
+    """Habits of issuing: whether another person than the drafter must check a month before it is issued."""
+
+    second_person: bool = False
+
+
+@dataclass(frozen=True)
 class Settings:
     """The whole of ``geobill.toml``, checked."""
 
@@ -88,6 +101,7 @@ class Settings:
     calendar: Calendar
     policy: Policy
     policy_given: Mapping[str, str] = field(default_factory=dict)
+    billing: Billing = Billing()
 
 
 def read_settings(path: Path) -> Settings:
@@ -132,6 +146,7 @@ def read_settings(path: Path) -> Settings:
         calendar=_calendar(calendar, state, path),
         policy=parse_policy(given),
         policy_given=given,
+        billing=Billing(_switch(_table({"billing": {}} | raw, "billing", path), "second_person", False, path)),
     )
 
 
@@ -248,12 +263,16 @@ def _calendar(table: Mapping[str, Any], state: str, path: Path) -> Calendar:
     days = table.get("local_holidays", [])
     if not isinstance(days, list):
         raise InputError(f'{path}: local_holidays takes a list, for example ["12-14", "2026-11-20"]; it has {days!r}.')
-    switches = {}
-    for key in ("carnival_without_banking", "corpus_christi_without_banking"):
-        switches[key] = table.get(key, True)
-        if not isinstance(switches[key], bool):
-            raise InputError(f"{path}: {key} takes true or false, without quotes; it has {switches[key]!r}.")
+    optional = ("carnival_without_banking", "corpus_christi_without_banking")
+    switches = {key: _switch(table, key, True, path) for key in optional}
     return Calendar(state, tuple(_holiday(str(h), path) for h in days), **switches)
+
+
+def _switch(table: Mapping[str, Any], key: str, default: bool, path: Path) -> bool:
+    value = table.get(key, default)
+    if not isinstance(value, bool):
+        raise InputError(f"{path}: {key} takes true or false, without quotes; it has {value!r}.")
+    return value
 
 
 def _holiday(text: str, path: Path) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from geobill.errors import InputError, StoreError
 from geobill.law.statutes import load_statute
-from geobill.store.database import Database
+from geobill.store.database import Database, Say
 from geobill.store.settings import FILE_NAME, Settings, read_settings, write_settings
 
 STORE_NAME = "cadastre.gpkg"
@@ -57,8 +57,12 @@ def init_workspace(root: Path, statute: str, now: str, db: str | None = None) ->
         raise
 
 
-def open_workspace(root: Path) -> Workspace:
-    """Open an existing workspace; see :func:`geobill.store.settings.read_settings` for what is refused."""
+def open_workspace(root: Path, now: str | None = None, say: Say = lambda _: None) -> Workspace:
+    """Open an existing workspace; a store of an older version is copied and migrated first.
+
+    See :func:`geobill.store.settings.read_settings` and :meth:`geobill.store.database.Database.open` for what is
+    refused, for ``now`` (ISO text with Z) and for ``say``.
+    """
     settings = read_settings(root / FILE_NAME)
     load_statute(settings.statute)
-    return Workspace(root, settings, Database.open(root / STORE_NAME, settings.municipality.srid))
+    return Workspace(root, settings, Database.open(root / STORE_NAME, settings.municipality.srid, now, say))

@@ -189,7 +189,7 @@ def test_duplicates_are_billed_where_the_policy_says_so(make_layer, network):
         ({}, {"width": None}, r"No strip width"),
         ({}, {"width": "0"}, r"more than 0"),
         ({}, {"crs": "EPSG:0"}, r"not a coordinate system"),
-        ({"status": "st"}, {}, r"'novo', 'velho' in st as a status.*permitted, existing, clandestine"),
+        ({"status": "st"}, {}, r"'novo', 'velho' in st as a status.*permitted, existing, planned, clandestine"),
     ],
 )
 def test_whole_files_refused(make_layer, network, mapping, options, message):

@@ -46,15 +46,15 @@ def assert_whole(workspace, numbers, month="2026-11"):
         "SELECT file_name, d.sha256, content, kind FROM documents d JOIN invoices i ON i.number = d.invoice WHERE month = ?",
         month,
     )
-    assert len(stored) == 2 * len([n for n in load_invoices(workspace) if str(n.month) == month])
+    assert len(stored) == 4 * len([n for n in load_invoices(workspace) if str(n.month) == month])
     for name, digest, content, _ in stored:
         assert hashlib.sha256(content).hexdigest() == digest
         assert (folder / name).read_bytes() == content
     for pdf in folder.glob("*.pdf"):
         assert pdf.read_bytes()[:5] == b"%PDF-"
         assert pdf.read_bytes().rstrip().endswith(b"%%EOF")
-    drafts = {p.name for p in folder.glob("minuta-*.pdf")}
-    assert {p.name for p in folder.iterdir()} == drafts | {name for name, *_ in stored}
+    drafts = {p.name for p in folder.glob("minuta-*.*")}
+    assert {p.name for p in folder.iterdir()} == drafts | {"index.html"} | {name for name, *_ in stored}
     assert not list(workspace.rglob("*.part"))
     assert not list(workspace.rglob("*-journal"))
 

@@ -50,7 +50,7 @@ POINTS = {
     "invoice booked, its documents not made": lambda: on_call(Ledger, "save_invoice", 1, after=True),
     "between two documents in the store": lambda: on_call(Ledger, "save_document", 1, after=True),
     "before the commit": lambda: event.listen(Engine, "commit", at_commit),
-    "after the commit, before any file": lambda: on_call(billing, "_write_files", 1, after=False),
+    "after the commit, before any file": lambda: on_call(billing, "write_files", 1, after=False),
     "first file written": lambda: on_call(billing, "replace_file", 1, after=True),
     "between two files": lambda: on_call(billing, "replace_file", 3, after=False),
     "within a file": lambda: setattr(settings.os, "fsync", half_a_file),

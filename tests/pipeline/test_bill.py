@@ -16,7 +16,7 @@ from geobill.domain.invoice import Decision
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
 from geobill.law.policy import parse_policy
 from geobill.law.statutes import load_statute
-from geobill.pipeline.billing import _due
+from geobill.pipeline.billing import due_day
 from geobill.pricing.price import price_segments
 from geobill.store.settings import read_settings
 from pipeline.checks import assert_whole, load_archived, load_invoices, query
@@ -165,7 +165,7 @@ def due(workspace, month, policy=(), calendar=()):
         text = text.replace(old, new)
     path.write_text(text + "".join(f'{k} = "{v}"\n' for k, v in policy), encoding="utf-8")
     settings = read_settings(path)
-    return _due(settings, load_statute(settings.statute), BillingMonth.parse(month)).isoformat()
+    return due_day(settings, load_statute(settings.statute), BillingMonth.parse(month)).isoformat()
 
 
 @pytest.mark.parametrize(

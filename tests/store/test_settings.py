@@ -55,11 +55,13 @@ BOX = "[-46.8232, -23.4268, -46.6545, -23.3262]"
         ("local_holidays = []", 'local_holidays = ["2026-W48-1"]', "is no day: write MM-DD"),
         ("local_holidays = []", 'local_holiday = ["12-14"]', r"\[calendar\] has local_holiday, which"),
         ("carnival_without_banking = true", 'carnival_without_banking = "false"', "takes true or false"),
+        ("second_person = false", 'second_person = "sim"', "second_person takes true or false, without quotes"),
+        ("second_person = false", "duas_pessoas = true", r"\[billing\] has duas_pessoas.*Known: second_person"),
         ("[policy]\n", "[policy]\nmax_gap = 20\n", "no policy key 'max_gap'. Did you mean 'max_gap_m'"),
         ("[policy]\n", '[policy]\non_border = "lowest"\n', "Allowed: lower, higher, mean"),
         ("[policy]\n", "[policy]\nmax_gap_m = true\n", "give metres as a number"),
-        ("[policy]\n", '[policy]\nreducer_method = "graduated"\n', "isn't built yet. Allowed now: whole"),
-        ("[policy]\n", '[policy]\nsame_strip = "once"\n', "'same_strip' isn't built yet"),
+        ("[policy]\n", '[policy]\nreducer_method = "gradual"\n', "Allowed: whole, graduated"),
+        ("[policy]\n", '[policy]\nlimitation_years = "5"\n', "'limitation_years' isn't built yet"),
         ("[policy]\n", "", None),
     ],
 )
@@ -156,3 +158,15 @@ def test_policy_set_touches_no_file_that_it_cannot_read(path):
     with pytest.raises(GeobillError, match="can't be read"):
         set_policy(path, "on_overlap", "lower")
     assert path.read_bytes() == before
+
+
+def test_one_person_may_do_everything_unless_the_file_says_otherwise(path):
+    assert not read_settings(path).billing.second_person
+    change(path, "second_person = false", "second_person = true")
+    assert read_settings(path).billing.second_person
+
+
+def test_a_file_from_before_the_section_is_read_as_it_was(path):
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.index("[billing]")] + text[text.index("[policy]") :], encoding="utf-8")
+    assert not read_settings(path).billing.second_person

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+import pyarrow as pa
+import pyogrio
 from pyproj import CRS
 
 from geobill.domain.finding import Finding
@@ -18,6 +21,7 @@ class Format:
     driver: ClassVar[str] = ""
     open_options: ClassVar[Mapping[str, str]] = {}
     fid_is_column: ClassVar[bool] = False  # the key column is a column that people see and map
+    reads_itself: ClassVar[bool] = False  # by `read_table`: the file library can't
 
     def parts(self, path: Path) -> tuple[Path, ...]:
         """Files that make up the data, in a fixed order, the named one among them."""
@@ -25,6 +29,14 @@ class Format:
 
     def check(self, path: Path) -> None:
         """Raise InputError where the bytes show that the file is broken or cut short."""
+
+    def layers(self, path: Path) -> list[tuple[str, bool]]:
+        """Name each layer, and say whether it has geometry."""
+        return [(str(name), kind is not None) for name, kind in pyogrio.list_layers(path)]
+
+    def read_table(self, path: Path, layer: str) -> tuple[pa.Table, np.ndarray, str | None]:
+        """Read a layer's columns, its geometry as well-known binary and its system, where ``reads_itself``."""
+        raise NotImplementedError(f"{self.name} is read by the file library")
 
     def encoding(self, path: Path) -> tuple[str, tuple[Finding, ...]]:
         """Find the encoding of the text, and what should be said about how it was found out."""

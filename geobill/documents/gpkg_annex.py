@@ -1,0 +1,372 @@
+"""The annex of an invoice to look at in QGIS: a GeoPackage whose layers bring their own styles, labels and aliases.
+
+Four layers in the workspace's system: what the invoice charges and what is held (``pecas``), the stretches as they
+were handed in (``trechos``), cabinets (``armarios``) and the priced coverage around them (``cobertura``). QGIS applies
+the styles in ``layer_styles`` by itself. Equal records give equal bytes: what GDAL and SQLite would write of
+themselves (the time, the library's version) is replaced, the time by the day of issue.
+
+Amounts are text as printed: never a float. Lengths, widths, volumes and land values, which are looked at, filtered and
+summed, are REAL, and read as the decimals that they are.
+"""
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyogrio
+import shapely
+from pyogrio.errors import DataLayerError, DataSourceError, FeatureError
+
+from geobill.documents import gpkg_styles as looks
+from geobill.documents import words
+from geobill.documents.annex import number_cell
+from geobill.documents.gpkg_form import finish
+from geobill.domain.invoice import Invoice, Line
+from geobill.errors import TemplateError
+from geobill.frames import plan_lengths
+
+MARGIN_M = 50.0  # ground around the network that is shown with it
+TEXT, INTEGER, REAL, DATE = pa.string(), pa.int64(), pa.float64(), pa.date32()
+Columns = tuple[tuple[str, pa.DataType, str], ...]
+
+PIECES: Columns = (
+    ("linha", INTEGER, "Linha da fatura"),
+    ("trecho", TEXT, "Trecho"),
+    ("servico", TEXT, "Serviço"),
+    ("permissao", TEXT, "Permissão"),
+    ("zona", TEXT, "Zona"),
+    ("valor_m2", REAL, "Valor do terreno T (R$/m²)"),
+    ("extensao_m", REAL, "Extensão a (m)"),
+    ("largura_m", REAL, "Largura cobrada b (m)"),
+    ("indice_l", TEXT, "Índice de locação L"),
+    ("indice_d", TEXT, "Índice de depreciação D"),
+    ("redutor_r", TEXT, "Coeficiente redutor R"),
+    ("multiplicador", TEXT, "Multiplicador"),
+    ("dias", INTEGER, "Dias"),
+    ("dias_do_mes", INTEGER, "Dias do mês"),
+    ("valor_exato", TEXT, "Valor exato do mês inteiro, sem arredondar (R$)"),
+    ("valor_da_linha", TEXT, "Valor da linha inteira da fatura (R$)"),
+    ("situacao", TEXT, "Situação"),
+    ("motivo", TEXT, "Motivo da retenção"),
+    ("pago_com", TEXT, "Pago com o trecho (mesma faixa)"),
+    ("observacoes", TEXT, "Observações"),
+    ("rotulo", TEXT, "Rótulo no mapa"),
+)
+SEGMENTS: Columns = (
+    ("trecho", TEXT, "Trecho"),
+    ("servico", TEXT, "Serviço"),
+    ("permissao", TEXT, "Permissão"),
+    ("nivel", TEXT, "Posição"),
+    ("situacao", TEXT, "Situação"),
+    ("largura_m", REAL, "Largura declarada (m)"),
+    ("extensao_m", REAL, "Extensão desenhada (m)"),
+    ("declarada_m", REAL, "Extensão declarada (m)"),
+    ("instalado_em", DATE, "Instalado em"),
+    ("retirado_em", DATE, "Retirado em"),
+)
+CABINETS: Columns = (
+    ("linha", INTEGER, "Linha da fatura"),
+    ("equipamento", TEXT, "Equipamento"),
+    ("servico", TEXT, "Serviço"),
+    ("permissao", TEXT, "Permissão"),
+    ("volume_m3", REAL, "Volume (m³)"),
+    ("multiplicador", TEXT, "Multiplicador"),
+    ("dias", INTEGER, "Dias"),
+    ("dias_do_mes", INTEGER, "Dias do mês"),
+    ("valor_exato", TEXT, "Valor exato do mês inteiro, sem arredondar (R$)"),
+    ("valor_da_linha", TEXT, "Valor da linha inteira da fatura (R$)"),
+    ("situacao", TEXT, "Situação"),
+    ("cadastro", TEXT, "Situação cadastral"),
+    ("observacoes", TEXT, "Observações"),
+)
+COVERAGE: Columns = (
+    ("zona", TEXT, "Zona"),
+    ("valor_m2", REAL, "Valor do terreno T (R$/m²)"),
+    ("tipo", TEXT, "Tipo"),
+    ("situacao", TEXT, "Situação"),
+    ("area_m2", REAL, "Área (m²)"),
+)
+STATUSES: dict[str, str] = {
+    "permitted": "Permitido",
+    "existing": "Existente (art. 12)",
+    "planned": "Planejado",
+    "clandestine": "Clandestino (art. 10)",
+    "unregistered": "Sem cadastro (art. 12, § 3º)",
+    "clandestine_unregistered": "Clandestino e sem cadastro",
+}
+KINDS: dict[str, str] = {"zone": looks.ZONE, "gap": looks.STREET, "overlap": looks.OVERLAPPED}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of the annex: its table, title, columns, geometry type, style and rows (values by column, geometry)."""
+
+    table: str
+    title: str
+    columns: Columns
+    geometry_type: str
+    style: str
+    rows: list[dict[str, Any]]
+    shapes: np.ndarray
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Words that people see over each column."""
+        return {name: alias for name, _, alias in self.columns}
+
+
+def annex_gpkg(
+    invoice: Invoice,
+    pieces: pd.DataFrame,
+    segments: gpd.GeoDataFrame,
+    equipment: gpd.GeoDataFrame,
+    cabinets: pd.DataFrame,
+    coverage: gpd.GeoDataFrame,
+) -> bytes:
+    """Write the GeoPackage annex of an invoice.
+
+    Parameters
+    ----------
+    invoice : Invoice
+        Whose lines the rows belong to, issued or drafted.
+    pieces : DataFrame
+        The operator's pieces, priced and held, with ``geometry``.
+    segments, equipment : GeoDataFrame
+        The operator's rows of the month, by ``frames.SEGMENTS`` and ``frames.EQUIPMENT``, in the workspace's system.
+    cabinets : DataFrame
+        What the month charges for ``equipment``, row by row in the same order.
+    coverage : GeoDataFrame
+        The priced coverage; only what lies within ``MARGIN_M`` of the network is taken, whole.
+
+    Returns
+    -------
+    bytes
+        The same for the same arguments.
+
+    Raises
+    ------
+    TemplateError
+        If rows belong to a line that the invoice doesn't have, cabinets aren't those of the equipment, or the file
+        can't be made.
+    """
+    lines = dict(enumerate(invoice.lines, 1))
+    layers = (  # the ground first: QGIS draws later layers above
+        _coverage_layer(coverage, np.concatenate([segments.geometry.values, equipment.geometry.values])),
+        _segment_layer(segments),
+        _piece_layer(pieces, lines),
+        _cabinet_layer(equipment, cabinets, lines),
+    )
+    title = f"Fatura {invoice.number}: {invoice.operator.name}, {words.month_name(invoice.month)}"
+    try:
+        return _write(layers, title, f"EPSG:{segments.crs.to_epsg()}", f"{invoice.issued_on}T00:00:00.000Z")
+    except (OSError, sqlite3.Error, DataSourceError, DataLayerError, FeatureError) as fault:
+        raise TemplateError(
+            f"The GeoPackage annex of invoice {invoice.number} can't be made: {fault}. Nothing was issued. See that the "
+            "folder for temporary files has room and may be written."
+        ) from None
+
+
+def _piece_layer(pieces: pd.DataFrame, lines: Mapping[int, Line]) -> Layer:
+    records = pieces.to_dict("records")
+    rows = [_piece(record, _line_of(record, lines)) for record in records]
+    shapes = np.array([record["geometry"] for record in records] or [], dtype=object)
+    style = looks.piece_style({n: a for n, _, a in PIECES}, (row["situacao"] for row in rows))
+    return Layer("pecas", "Peças: o que a fatura cobra e o que está retido", PIECES, "MultiLineString", style, rows,
+                 _multi(shapes, shapely.multilinestrings))  # fmt: skip
+
+
+def _piece(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
+    flags = _flags(record)
+    held, payer = _given(record.get("held")), _given(record.get("priced_with"))
+    zone, value = _given(record.get("zone")), _given(record.get("land_value"))
+    doubled, in_gap = line is not None and line.multiplier > 1, "in_gap" in flags
+    if held:
+        state = looks.HELD
+    elif payer:
+        state = looks.SHARED
+    elif in_gap:
+        state = looks.GAP_DOUBLED if doubled else looks.GAP
+    else:
+        state = looks.DOUBLED if doubled else looks.ONCE
+    label = words.held_title(str(held)) if held else f"{zone} · {words.reais(value)}/m²" if value is not None else zone
+    return {
+        "trecho": record["segment"],
+        "servico": words.service(_given(record.get("service"))),
+        "zona": zone,
+        "valor_m2": value,
+        "extensao_m": record["length_m"],
+        "largura_m": record["billed_width_m"],
+        "valor_exato": _number(record.get("amount_exact")),
+        "situacao": state,
+        "motivo": words.held_title(str(held)) if held else None,
+        "pago_com": payer,
+        "observacoes": words.flags(flags),
+        "rotulo": label,
+        **_of_line(record, line),
+        "indice_l": None if line is None else _number(line.location_index),
+        "indice_d": None if line is None else _number(line.depreciation_index),
+        "redutor_r": None if line is None else _number(line.reducer),
+    }
+
+
+def _segment_layer(segments: gpd.GeoDataFrame) -> Layer:
+    drawn = [Decimal(f"{length:.2f}") for length in plan_lengths(segments.geometry.values)]
+    rows = [
+        {
+            "trecho": record["segment"],
+            "servico": words.service(_given(record["service"])),
+            "permissao": _given(record["permit"]),
+            "nivel": _given(record["level"]),
+            "situacao": STATUSES.get(record["status"], record["status"]),
+            "largura_m": record["width_m"],
+            "extensao_m": length,
+            "declarada_m": _given(record["declared_length_m"]),
+            "instalado_em": _given(record["installed_on"]),
+            "retirado_em": _given(record["removed_on"]),
+        }
+        for record, length in zip(segments.to_dict("records"), drawn, strict=True)
+    ]
+    style = looks.segment_style({n: a for n, _, a in SEGMENTS})
+    shapes = _multi(segments.geometry.values, shapely.multilinestrings)
+    return Layer("trechos", "Trechos da rede, como entregues", SEGMENTS, "MultiLineString", style, rows, shapes)
+
+
+def _cabinet_layer(equipment: gpd.GeoDataFrame, cabinets: pd.DataFrame, lines: Mapping[int, Line]) -> Layer:
+    if [str(e) for e in equipment["equipment"]] != [str(c) for c in cabinets["equipment"]]:
+        raise TemplateError(
+            "The cabinets that the month charges aren't those of the equipment drawn: annex and invoice must come from the "
+            "same priced month."
+        )
+    rows = []
+    for charged, stored in zip(cabinets.to_dict("records"), equipment.to_dict("records"), strict=True):
+        line = _line_of(charged, lines)
+        doubled = line is not None and line.multiplier > 1
+        rows.append(
+            {
+                "equipamento": charged["equipment"],
+                "servico": words.service(_given(stored["service"])),
+                "volume_m3": charged["volume_m3"],
+                "valor_exato": _number(charged.get("amount_exact")),
+                "situacao": looks.CABINET_DOUBLED if doubled else looks.CABINET_ONCE,
+                "cadastro": STATUSES.get(stored["status"], stored["status"]),
+                "observacoes": words.flags(_flags(charged)),
+                **_of_line(charged, line),
+            }
+        )
+    style = looks.cabinet_style({n: a for n, _, a in CABINETS}, (row["situacao"] for row in rows))
+    places = shapely.point_on_surface(np.asarray(equipment.geometry.values, dtype=object))
+    return Layer("armarios", "Armários e contêineres", CABINETS, "Point", style, rows, places)
+
+
+def _coverage_layer(coverage: gpd.GeoDataFrame, network: np.ndarray) -> Layer:
+    """Faces of the coverage near the network, whole: a cut would move their corners."""
+    faces = np.asarray(coverage.geometry.values, dtype=object)
+    network = network[~shapely.is_missing(network)]
+    near = np.unique(shapely.STRtree(faces).query(network, predicate="dwithin", distance=MARGIN_M)[1])
+    shown = coverage.iloc[near]
+    rows = [
+        {
+            "zona": _given(record["zone"]),
+            "valor_m2": _given(record["land_value"]),
+            "tipo": KINDS.get(record.get("kind", "zone"), record.get("kind")),
+            "situacao": looks.HELD_GROUND if record.get("status") == "held" else looks.PRICED_GROUND,
+            "area_m2": f"{face.area:.2f}",
+        }
+        for record, face in zip(shown.to_dict("records"), faces[near], strict=True)
+    ]
+    values = [Decimal(row["valor_m2"]) for row in rows if row["valor_m2"] is not None]
+    style = looks.coverage_style({n: a for n, _, a in COVERAGE}, values, ((r["tipo"], r["situacao"]) for r in rows))
+    shapes = _multi(faces[near], shapely.multipolygons)
+    return Layer("cobertura", "Mapa de Valores em torno da rede", COVERAGE, "MultiPolygon", style, rows, shapes)
+
+
+def _line_of(record: Mapping[str, Any], lines: Mapping[int, Line]) -> Line | None:
+    number = _given(record.get("line"))
+    if number is None:
+        return None
+    if int(number) not in lines:
+        raise TemplateError(
+            f"A row of the annex belongs to line {number}, but the invoice has {len(lines)} line(s). Annex and invoice must "
+            "come from the same priced month."
+        )
+    return lines[int(number)]
+
+
+def _of_line(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
+    if line is None:
+        return {}
+    return {
+        "linha": int(record["line"]),
+        "permissao": line.permit,
+        "multiplicador": _number(line.multiplier),
+        "dias": line.days,
+        "dias_do_mes": line.month_days,
+        "valor_da_linha": words.number(line.amount),
+    }
+
+
+def _flags(record: Mapping[str, Any]) -> tuple[str, ...]:
+    flags = record.get("flags") or ()
+    return (flags,) if isinstance(flags, str) else tuple(flags)
+
+
+def _given(value: Any) -> Any:
+    """Return a value; None for None, blank text and the NaN that a frame makes of None."""
+    return None if value is None or value != value or value == "" else value
+
+
+def _number(value: Any) -> str | None:
+    """Digits with a decimal comma, a fraction as the fraction it is: what the CSV annex prints."""
+    return None if _given(value) is None else number_cell(value if isinstance(value, Decimal) else str(value))
+
+
+def _multi(shapes: Any, build: Callable[[Sequence[Any]], Any]) -> np.ndarray:
+    """Each shape as one of several parts, as the layer's type asks."""
+    drawn = np.asarray(shapes, dtype=object)
+    made = [g if g is None or g.geom_type.startswith("Multi") else build([g]) for g in drawn]
+    return np.array(made, dtype=object) if made else np.empty(0, dtype=object)
+
+
+def _write(layers: Sequence[Layer], title: str, crs: str, moment: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="geobill-") as folder:
+        path = Path(folder) / "anexo.gpkg"
+        for at, layer in enumerate(layers):
+            pyogrio.write_arrow(
+                _table(layer), path, layer=layer.table, driver="GPKG", geometry_name="geom", crs=crs,
+                geometry_type=layer.geometry_type, append=at > 0, dataset_options={"VERSION": "1.3"} if not at else {},
+                layer_options={
+                    "FID": "fid", "GEOMETRY_NAME": "geom", "SPATIAL_INDEX": "YES", "IDENTIFIER": layer.title,
+                    "DESCRIPTION": title,
+                },
+            )  # fmt: skip
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            finish(database, [(layer.table, layer.title, layer.style, layer.aliases) for layer in layers], moment)
+        return _without_traces(path.read_bytes())
+
+
+def _table(layer: Layer) -> pa.Table:
+    arrays = [pa.array([_typed(row.get(name), kind) for row in layer.rows], kind) for name, kind, _ in layer.columns]
+    arrays.append(pa.array(list(shapely.to_wkb(layer.shapes)), pa.binary()))
+    return pa.Table.from_arrays(arrays, names=[*(name for name, _, _ in layer.columns), "geom"])
+
+
+def _typed(value: Any, kind: pa.DataType) -> Any:
+    if value is None:
+        return None
+    if kind == REAL:
+        return float(value)
+    return pd.Timestamp(value).date() if kind == DATE else int(value) if kind == INTEGER else str(value)
+
+
+def _without_traces(content: bytes) -> bytes:
+    """Leave out which version of SQLite wrote the file: bytes 96 to 99, which nothing depends on."""
+    return content[:96] + bytes(4) + content[100:]

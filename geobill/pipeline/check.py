@@ -1,0 +1,185 @@
+"""A month drafted, compared with the one before, and checked: what happens before ``bill`` issues."""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from geobill.billing.check import check_may_be_checked, demand_text, latest, standing_check
+from geobill.billing.month import draft_invoice
+from geobill.documents.comparison import comparison_csv
+from geobill.domain.check import CHECKED, DRAFT_NUMBER, DRAFTED, MonthCheck, OperatorComparison
+from geobill.domain.dates import BillingMonth
+from geobill.domain.finding import Finding
+from geobill.domain.invoice import Bill, Invoice, OperatorBill
+from geobill.domain.record import sha256
+from geobill.errors import InputError, StoreError
+from geobill.pipeline.billing import (
+    Say,
+    changed_since_draft,
+    check_folder,
+    differences,
+    due_day,
+    open_desk,
+    own_templates,
+    waiting_for,
+    write_files,
+)
+from geobill.pipeline.comparing import compare_month, preceding
+from geobill.pipeline.decrees import month_decrees
+from geobill.pipeline.month import Month, price_stored
+from geobill.pipeline.month_page import month_page
+from geobill.pipeline.papers import Desk, draft_prefix, inputs_of, invoice_papers
+from geobill.store.checks import Checks
+from geobill.store.ledger import Ledger
+from geobill.store.workspace import Workspace
+
+DRAFT_FOLDER = "rascunho"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A month beside the one before, with who drafted and checked it.
+
+    ``digest`` is that of today's figures. ``drafted`` is the last draft, of these figures or others; ``checked`` the
+    last check that stands for these. ``unpriced`` says why last month can't be priced, where it can't.
+    """
+
+    month: BillingMonth
+    previous: BillingMonth
+    digest: str
+    drafted: MonthCheck | None
+    checked: MonthCheck | None
+    operators: tuple[OperatorComparison, ...]
+    unpriced: str | None = None
+
+
+@dataclass(frozen=True)
+class DraftedMonth:
+    """What a run of ``bill --draft`` did: invoices without numbers, files written, the step recorded, what to know."""
+
+    month: Month
+    drafts: tuple[Invoice, ...]
+    files: tuple[Path, ...]
+    findings: tuple[Finding, ...]
+    drafted: MonthCheck
+    comparison: Comparison
+
+
+def draft_month(
+    workspace: Workspace,
+    month: BillingMonth,
+    *,
+    by: str,
+    drafted_on: date,
+    out: Path,
+    now: str,
+    say: Say = lambda _: None,
+) -> DraftedMonth:
+    """Render a month's papers without numbers, and record who drafted which figures; nothing is issued.
+
+    Raises
+    ------
+    InputError
+        If the settings ask for a second person and nobody is named as the first.
+    """
+    if workspace.settings.billing.second_person and not by:
+        raise InputError(
+            "The settings ask for a second person ([billing] second_person = true): the draft must say who made it, so that "
+            f"another can check it. Run geobill bill --month {month} --draft --by NAME."
+        )
+    check_folder(out)
+    with workspace.database.write() as connection:
+        ledger, checks = Ledger(connection, workspace.database.tables), Checks(connection, workspace.database.tables)
+        desk = open_desk(workspace, connection, month, now, say, draft=True)
+        issued = {i.operator.id: i for i in ledger.load_invoices(month)}
+        waiting = waiting_for(desk.month.bill, issued)
+        drafted = MonthCheck(month, DRAFTED, by, _keep(ledger, desk.month.bill), now)
+        checks.save(drafted)
+        say(f"comparing with {preceding(month)}")
+        comparison = _comparison(workspace, connection, desk.month, checks.load(month))
+        files, drafts = [], []
+        for mine in waiting:
+            say(f"draft: {mine.operator.name}")
+            drafts.append(_draft_invoice(desk, mine, drafted_on))
+            files += [(p.file_name, p.content) for p in invoice_papers(desk, mine, drafts[-1])]
+        decrees = month_decrees(desk)
+        findings = (
+            *_issued_before(month, issued),
+            *differences(desk.month.bill, issued),
+            *own_templates(desk.templates),
+            *decrees.findings,
+        )
+        files += [(p.file_name, p.content) for p in decrees.papers]
+        files.append((f"conferencia-{month}.csv", comparison_csv(month, comparison.previous, comparison.operators)))
+        files += month_page(desk, drafts, [name for name, _ in files], decrees.changes)
+    try:
+        written = write_files(out, files)
+        _sweep(out, desk.month, {name for name, _ in files})
+    except StoreError as fault:
+        raise StoreError(f"{fault} The draft is recorded; only files are missing: draft again.") from None
+    return DraftedMonth(desk.month, tuple(drafts), written, findings, drafted, comparison)
+
+
+def check_month(
+    workspace: Workspace, month: BillingMonth, *, by: str, note: str, now: str, say: Say = lambda _: None
+) -> Comparison:
+    """Compare a month with the one before; with a name, record that this person checked exactly these figures.
+
+    Raises
+    ------
+    InputError
+        If a name is given and there is no draft of exactly today's figures, or the settings ask for another person.
+    """
+    database = workspace.database
+    with database.write() if by else database.read() as connection:
+        ledger, checks = Ledger(connection, database.tables), Checks(connection, database.tables)
+        say(f"pricing {month}")
+        found = price_stored(workspace, connection, month)
+        if by:
+            digest, taken = sha256(demand_text(found.bill)), checks.load(month)
+            second = workspace.settings.billing.second_person
+            changed = changed_since_draft(ledger, taken, found.bill)
+            check_may_be_checked(month, taken, digest, by, changed, second_person=second)
+            checks.save(MonthCheck(month, CHECKED, by, digest, now, note))
+        say(f"comparing with {preceding(month)}")
+        return _comparison(workspace, connection, found, checks.load(month))
+
+
+def _keep(ledger: Ledger, bill: Bill) -> str:
+    """Keep what a month demands, so that a later run can say what has changed; return its digest."""
+    return ledger.archive("demand", demand_text(bill))
+
+
+def _draft_invoice(desk: Desk, mine: OperatorBill, drafted_on: date) -> Invoice:
+    """Invoice as it would be, without a number; it has no digest of its own, since it is no record."""
+    found, settings = desk.month, desk.settings
+    digests = tuple(
+        sorted((role, sha256(text)) for role, text in inputs_of(found, mine, settings, desk.templates).items())
+    )
+    bill = replace(found.bill, basis=replace(found.bill.basis, digests=digests))
+    due_on = due_day(settings, found.law, found.bill.month)  # not printed on a draft
+    invoice = draft_invoice(bill, mine, found.law, settings.authority, DRAFT_NUMBER, drafted_on, due_on)
+    return replace(invoice, digest="")
+
+
+def _issued_before(month: BillingMonth, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
+    if not issued:
+        return ()
+    message = f"{len(issued)} invoices of {month} are issued already ({', '.join(issued)}): they aren't in this draft."
+    return (Finding("issued_before", "note", message, "An issued invoice never changes."),)
+
+
+def _sweep(out: Path, month: Month, written: set[str]) -> None:
+    """Take away drafts of this month that an earlier run left and this one didn't make: nobody is to read them."""
+    for left in out.glob(f"{draft_prefix(month)}*"):
+        if left.name not in written:
+            left.unlink(missing_ok=True)
+
+
+def _comparison(workspace: Workspace, connection: Connection, found: Month, taken: list[MonthCheck]) -> Comparison:
+    month, digest = found.bill.month, sha256(demand_text(found.bill))
+    checked = standing_check(taken, digest, second_person=workspace.settings.billing.second_person)
+    operators, unpriced = compare_month(workspace, connection, found)
+    return Comparison(month, preceding(month), digest, latest(taken, DRAFTED), checked, operators, unpriced)

@@ -1,0 +1,150 @@
+"""A month beside the one before: gathers what the comparison needs from the store and from the ledger."""
+
+import json
+from collections.abc import Iterable
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import geopandas as gpd
+import pandas as pd
+import shapely
+from sqlalchemy import Connection
+
+from geobill.billing.compare import HELD, PRICED, SHARED, Part, Side, compare_operator
+from geobill.domain.check import OperatorComparison
+from geobill.domain.dates import BillingMonth
+from geobill.domain.invoice import Decision, Invoice
+from geobill.domain.ratio import fraction
+from geobill.domain.record import from_plain
+from geobill.errors import InputError, LawError
+from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
+from geobill.law.policy import parse_policy
+from geobill.law.statutes import load_statute
+from geobill.pipeline.month import Month, price_stored
+from geobill.pricing.price import PricedMonth, price_segments
+from geobill.store.ledger import Ledger
+from geobill.store.workspace import Workspace
+
+NOTHING = Side(Decimal("0.00"), 0, ())
+
+
+def preceding(month: BillingMonth) -> BillingMonth:
+    """Return the month before."""
+    before = month.first_day - timedelta(days=1)
+    return BillingMonth(before.year, before.month)
+
+
+def compare_month(
+    workspace: Workspace, connection: Connection, found: Month
+) -> tuple[tuple[OperatorComparison, ...], str | None]:
+    """Compare each operator's priced month with the one before.
+
+    Last month's figures are those of its invoice, with the pieces that its own inputs give; where nothing was issued,
+    last month is priced now.
+
+    Returns
+    -------
+    tuple
+        The comparisons by operator, and why last month can't be priced, None where it can: then an operator without
+        an invoice of last month has no ``previous_total``.
+    """
+    ledger = Ledger(connection, workspace.database.tables)
+    previous = preceding(found.bill.month)
+    before, unpriced = None, None
+    try:
+        before = price_stored(workspace, connection, previous).priced
+    except (InputError, LawError) as fault:  # no edition yet, or no law yet: nothing to compare with
+        unpriced = str(fault)
+    invoices = {i.operator.id: i for i in ledger.load_invoices(previous)}
+    exempt = {e.operator for e in found.bill.exempt}
+    now, then = sides(found.priced), sides(before) if before else {}
+    compared = []
+    for owner in sorted({*now, *invoices, *(o for o, side in then.items() if side.total)}):
+        current, invoice, was = now.get(owner, NOTHING), invoices.get(owner), then.get(owner)
+        if invoice is not None and (before is None or invoice.lines != _lines(before, owner)):
+            was = sides(_priced_again(ledger, invoice, workspace.settings.municipality.srid)).get(owner)
+        if invoice is None and before is None:
+            compared.append(OperatorComparison(owner, None, current.total, None, False, ()))
+            continue
+        total = None if invoice is None else invoice.total
+        compared.append(compare_operator(owner, was or NOTHING, current, issued_total=total, exempt=owner in exempt))
+    return tuple(compared), unpriced
+
+
+def _lines(priced: PricedMonth, owner: str) -> tuple[Any, ...]:
+    return next((o.lines for o in priced.bill.operators if o.operator.id == owner), ())
+
+
+def sides(priced: PricedMonth) -> dict[str, Side]:
+    """Each operator's month as the comparison takes it."""
+    parts: dict[str, list[Part]] = {o.operator.id: [] for o in priced.bill.operators}
+    for row in priced.pieces.to_dict("records"):
+        parts[row["operator"]].append(_piece(row))
+    lines = {o.operator.id: o.lines for o in priced.bill.operators}
+    for row in priced.cabinets.to_dict("records"):
+        price = lines[row["operator"]][int(row["line"]) - 1].price_per_m3
+        parts[row["operator"]].append(
+            Part(
+                str(row["equipment"]),
+                fraction(row["volume_m3"]),
+                network=False,
+                law=fraction(price),  # type: ignore[arg-type]
+                multiplier=fraction(row["multiplier"]),
+                days=Fraction(int(row["days"]), int(row["month_days"])),
+            )
+        )
+    return {o.operator.id: Side(o.total, len(o.lines), parts[o.operator.id]) for o in priced.bill.operators}
+
+
+def _piece(row: dict[str, Any]) -> Part:
+    id_, metres = str(row["segment"]), fraction(row["length_m"])
+    if _given(row["held"]):
+        return Part(id_, metres, state=HELD)
+    if _given(row.get("priced_with")):
+        return Part(id_, metres, state=SHARED)
+    return Part(
+        id_,
+        metres,
+        zone=row["zone"],
+        state=PRICED,
+        width=fraction(row["billed_width_m"]),
+        land_value=fraction(row["land_value"]),
+        law=fraction(row["location_index"]) * fraction(row["depreciation_index"]),
+        multiplier=fraction(row["multiplier"]),
+        days=Fraction(int(row["days"]), int(row["month_days"])),
+        reducer=fraction(row["reducer"]),
+    )
+
+
+def _given(value: Any) -> bool:
+    return value is not None and not pd.isna(value)
+
+
+def _priced_again(ledger: Ledger, invoice: Invoice, srid: int) -> PricedMonth:
+    """Price an issued invoice again from its archive alone."""
+    kept = {role: ledger.load_archived(digest) for role, digest in invoice.basis.digests}
+    decisions = [from_plain(Decision, d) for d in json.loads(kept["decisions"])]
+    published = json.loads(kept["permits"]) if "permits" in kept else None
+    return price_segments(
+        invoice.month,
+        _frame(kept["network"], SEGMENTS, srid),
+        _frame(kept["equipment"], EQUIPMENT, srid),
+        _frame(kept["edition"], ZONES, srid),
+        {invoice.operator.id: invoice.operator},
+        load_statute(invoice.basis.statute),
+        parse_policy(json.loads(kept["policy"])),
+        {d.id: d for d in decisions},
+        invoice.basis,
+        decrees=None if published is None else {n: date.fromisoformat(day) for n, day in published.items()},
+    )
+
+
+def _frame(text: str, columns: Iterable[str], srid: int) -> gpd.GeoDataFrame:
+    """Frame of archived rows; see :func:`geobill.pipeline.papers.inputs_of`."""
+    rows, names = json.loads(text), [c for c in columns if c != "geometry"]
+    data = {name: [row[n] for row in rows] for n, name in enumerate(names)}
+    shapes = shapely.from_wkb([bytes.fromhex(row[-1]) for row in rows])
+    frame = gpd.GeoDataFrame(data, geometry=list(shapes), crs=srid)
+    return frame.astype({n: object for n in names if n != "source_row"})

@@ -1,0 +1,1 @@
+"""One revision per schema version. A file here never changes once a geobill with it was handed out."""
