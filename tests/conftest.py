@@ -12,3 +12,7 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"{folder} isn't here: the acceptance cases and real data live outside of the project")
     return folder
+
+
+# run by the python of Debian's QGIS, not imported by ours
+collect_ignore = ["documents/qgis_look.py"]

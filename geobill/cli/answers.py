@@ -161,6 +161,7 @@ def decree_draft_answer(made: "DecreeDraftMade") -> dict[str, Any]:
         "edition": draft.basis.edition,
         "missing": [asdict(m) for m in made.missing],
         "file": str(made.file),
+        "files": [str(f) for f in made.files],
     }
 
 

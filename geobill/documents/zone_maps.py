@@ -15,7 +15,7 @@ from geobill.documents.words import metres, number, reais
 from geobill.domain.invoice import Line
 
 CLASSES = 5
-WIDTH_MM, LOWEST_MM, HIGHEST_MM, MARGIN_MM = 180.0, 70.0, 200.0, 4.0
+WIDTH_MM, LOWEST_MM, HIGHEST_MM, MARGIN_MM = 180.0, 70.0, 190.0, 4.0
 SMALLEST_EXTENT_M = 50.0
 LONGEST_BAR_SHARE = 0.25
 BAR_LABEL_MM = 16.0

@@ -30,11 +30,16 @@ FOLDER = ("documents", "decretos")
 
 @dataclass(frozen=True)
 class DecreeDraftMade:
-    """A draft that was rendered: what it says, what its decree still lacks, and where it was written."""
+    """A draft that was rendered: what it says, what its decree still lacks, and where it was written in every form."""
 
     drafted: Drafted
     missing: tuple[Missing, ...]
-    file: Path
+    files: tuple[Path, ...]
+
+    @property
+    def file(self) -> Path:
+        """Return the PDF."""
+        return self.files[0]
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,9 @@ class MonthDecrees:
 
 
 def draft_decree(workspace: Workspace, number: str, on: date, out: Path | None) -> DecreeDraftMade:
-    """Render the draft of a permit's decree at the price of a day; records nothing."""
+    """Render the draft of a permit's decree at the price of a day, as PDF, page and Word; records nothing."""
+    if out is not None and out.suffix.lower() != ".pdf":
+        raise InputError(f"--out {out.name}: name the PDF (….pdf); the page and the Word document are written beside it.")
     with workspace.database.read() as connection:
         drafting = Drafting(workspace, connection)
         file = drafting.file(number)
@@ -70,9 +77,10 @@ def draft_decree(workspace: Workspace, number: str, on: date, out: Path | None) 
                 f"rows with --permit {number} --status planned."
             )
         missing = tuple(find_missing_papers(file, on, drafted.draft.deposit)) if file.decree is None else ()
-        content = drafting.render(drafted)["pdf"]
-    name = f"minuta-{slug(file.permit.operator)}-{slug(number)}.pdf"
-    return DecreeDraftMade(drafted, missing, _write(out or workspace.root.joinpath(*FOLDER, name), content))
+        made = drafting.render(drafted, DECREE_FORMS)
+    pdf = out or workspace.root.joinpath(*FOLDER, f"minuta-{slug(file.permit.operator)}-{slug(number)}.pdf")
+    files = [_write(pdf if form == "pdf" else pdf.with_suffix(f".{form}"), made[form]) for form in DECREE_FORMS]
+    return DecreeDraftMade(drafted, missing, tuple(files))
 
 
 def _check_open(file: PermitFile, on: date, drafting: Drafting) -> None:

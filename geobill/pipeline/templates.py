@@ -135,12 +135,14 @@ def check_templates(root: Path, name: str | None = None, out: Path | None = None
                 "package's there to be edited."
             )
         templates = templates.only({name, *(n for n in templates.files if n not in package_names())})
-    alone = {
-        own: _refusal_of(templates.only({own, *(n for n in templates.files if n not in package_names())}))
-        for own in sorted(templates.files)
-        if own in package_names()
-    }
-    return TemplatesCheck(alone, tuple(_try(document, templates, out) for document in SAMPLES), ignored)
+    documents = tuple(_try(document, templates, out) for document in SAMPLES)
+    named = [own for own in sorted(templates.files) if own in package_names()]
+    if len(named) == 1:  # tried alone already
+        alone = {named[0]: next((d.refusal for d in documents if d.refusal), None)}
+    else:
+        parts = {own for own in templates.files if own not in named}
+        alone = {own: _refusal_of(templates.only({own, *parts})) for own in named}
+    return TemplatesCheck(alone, documents, ignored)
 
 
 def check_edited(file: Path, against: Path | None) -> DocxCheck:

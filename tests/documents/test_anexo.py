@@ -30,7 +30,7 @@ def test_form_is_what_excel_in_portuguese_opens():
     assert b"\n" not in data.replace(b"\r\n", b"")
     assert data.decode("utf-8-sig").split("\r\n")[1] == (
         "2026/0042;1;MT-1;;;Centro;1234,56;0,50;458,41;;0,03;0,50;0,90;1;30;30;3820,0588848;"
-        '"na divisa de zonas; sem decreto (art. 16)"'
+        '"na divisa de zonas; sem decreto (art. 16)";'
     )
 
 

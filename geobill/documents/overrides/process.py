@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from geobill.documents.forms import Job
 
 CHILD = "geobill.documents.overrides.child"
-START_S = 20.0  # loading the program isn't the template's time
+START_S = 60.0  # loading the program isn't the template's time
 KEPT_ENVIRONMENT = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "LANG", "LC_ALL")
 # SIGALRM, SIGXCPU and SIGKILL: the clock and the limit on processor time. SIGABRT and SIGSEGV: no memory, no stack.
 TIME_SIGNALS, MEMORY_SIGNALS = {-14, -24, -9}, {-6, -11}
