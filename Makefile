@@ -1,7 +1,7 @@
 # geobill's own chores. Needs python3 (3.11 to 3.13, with venv), make and the package registries; `make` lists the targets.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint hooks bundle lock clean
+.PHONY: help demo test bench lint sample notebooks hooks bundle lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -21,10 +21,17 @@ test: $(STAMP) ## everything that CI runs
 bench: $(STAMP) ## how fast the program starts; the real month on ../shared/data: sums, seconds and peak memory of each command
 	@$(BIN)/python benchmarks/start.py
 	@$(BIN)/python benchmarks/real_month.py
+	@$(BIN)/python benchmarks/same_strip.py
 
 lint: $(STAMP) ## ruff, and mypy on the pure rooms
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+sample: $(STAMP) ## reports/sample anew: one invoice, one minuta, one page of a month
+	@$(BIN)/python tools/make_sample.py
+
+notebooks: $(STAMP) ## executes the notebooks and keeps their outputs
+	@$(BIN)/python tools/run_notebooks.py
 
 hooks: $(STAMP) ## let git run lint's checks on what is committed (no network)
 	@$(BIN)/pre-commit install

@@ -32,7 +32,9 @@ def workspace(root, data, layer, owners, **policy):
     column = {"zonas_bairro": "ZONA", "zonas_quadra": "QUADRA"}[layer]
     values = Options(mapping={"zone": column, "land_value": "VALOR_M2"})
     since = date(2026, 1, 1)
-    report = import_land_values(ws, data / "mapa_de_valores.gpkg", layer, values, "2026", since, replace=False, dry_run=False, now=NOW)
+    report = import_land_values(
+        ws, data / "mapa_de_valores.gpkg", layer, values, "2026", since, replace=False, dry_run=False, now=NOW
+    )
     for owner, net in zip(owners, ("SSDMT", "SSDBT"), strict=True):
         asked = Options(
             operator=owner,

@@ -15,7 +15,9 @@ from geobill.errors import InputError
 
 import_app = typer.Typer(no_args_is_help=True, help="Read a file into the workspace, all or nothing.")
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Shapefile, GeoPackage, GeoJSON, FlatGeobuf or GeoParquet.")]
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Shapefile, GeoPackage, GeoJSON, FlatGeobuf or GeoParquet.")
+]
 LayerOption = Annotated[str | None, typer.Option(help="Layer, where the file has several.")]
 MapOption = Annotated[
     list[str] | None, typer.Option("--map", metavar="KEY=COLUMN", help="Which column holds what; may be repeated.")

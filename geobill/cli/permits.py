@@ -211,7 +211,10 @@ def decree_draft(
     permit: PermitOption,
     on: OnOption = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the PDF goes, page and Word beside it (else WORKSPACE/documents/decretos).")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where the PDF goes, the others beside it (else WORKSPACE/documents/decretos)."
+        ),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,

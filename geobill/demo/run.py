@@ -89,7 +89,9 @@ def _import(workspace: Workspace, files: Path, file: CityFile, now: str, say: Ca
     path, layer = files / file.file, file.layer
     if file.kind == "land-values":
         since = date.fromisoformat(CITY_EDITION_IN_FORCE_FROM)
-        return import_land_values(workspace, path, layer, options, CITY_EDITION, since, replace=False, dry_run=False, now=now)
+        return import_land_values(
+            workspace, path, layer, options, CITY_EDITION, since, replace=False, dry_run=False, now=now
+        )
     run = import_network if file.kind == "network" else import_cabinets
     return run(workspace, path, layer, options, replace=False, dry_run=False, now=now)
 

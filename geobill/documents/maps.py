@@ -249,6 +249,7 @@ def _paler(colour: str) -> str:
 
 
 def class_label(low: Decimal, high: Decimal) -> str:
+    """Name a class of land values in a legend."""
     if low == high:
         return f"{reais(low)} por m²"
     return f"{reais(low)} a {reais(high)} por m²"

@@ -63,7 +63,9 @@ class MonthDecrees:
 def draft_decree(workspace: Workspace, number: str, on: date, out: Path | None) -> DecreeDraftMade:
     """Render the draft of a permit's decree at the price of a day, as PDF, page and Word; records nothing."""
     if out is not None and out.suffix.lower() != ".pdf":
-        raise InputError(f"--out {out.name}: name the PDF (….pdf); the page and the Word document are written beside it.")
+        raise InputError(
+            f"--out {out.name}: name the PDF (….pdf); the page and the Word document are written beside it."
+        )
     with workspace.database.read() as connection:
         drafting = Drafting(workspace, connection)
         file = drafting.file(number)

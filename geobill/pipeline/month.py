@@ -84,9 +84,7 @@ def decrees_of(files: Mapping[str, PermitFile]) -> dict[str, date] | None:
     return {number: day for number, day in published.items() if day is not None} if files else None
 
 
-def edition_on(
-    cadastre: Cadastre, on: date, *, needed: bool = True
-) -> tuple[str, date, str] | tuple[None, None, None]:
+def edition_on(cadastre: Cadastre, on: date, *, needed: bool = True) -> tuple[str, date, str] | tuple[None, None, None]:
     """Name, first day and batch of the edition of the Mapa de Valores in force on a day.
 
     Raises

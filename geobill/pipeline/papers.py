@@ -137,9 +137,7 @@ def annex_rows(found: Month, mine: OperatorBill) -> list[dict[str, Any]]:
     shown = pieces["line"].notna() | pieces["priced_with"].notna()
     rows = pieces[(pieces["operator"] == owner) & shown].to_dict("records")
     rows += cabinets[cabinets["operator"] == owner].to_dict("records")
-    return sorted(
-        rows, key=lambda r: (r["line"] is None, r["line"] or 0, str(r.get("segment") or r.get("equipment")))
-    )
+    return sorted(rows, key=lambda r: (r["line"] is None, r["line"] or 0, str(r.get("segment") or r.get("equipment"))))
 
 
 def slug(text: str) -> str:

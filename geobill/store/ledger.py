@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Invoice, Line
-from geobill.domain.money import plain, to_cents
+from geobill.domain.money import to_cents
 from geobill.domain.record import canonical_json, from_plain, sha256, to_plain
 from geobill.store.tables import Tables
 

@@ -127,7 +127,9 @@ def impurities(module: Module) -> list[str]:
     reached = module.third_party() | ({top for top, _ in module.imports()} & TOUCHES_THE_WORLD)
     if module.path.relative_to(PACKAGE).as_posix() not in READ_FIGURES:
         reached |= {top for top, _ in module.imports()} & {"importlib"}
-    opened = [f"{module.name}:{line} opens a file" for owner, name, line in module.calls() if (owner, name) == ("", "open")]
+    opened = [
+        f"{module.name}:{line} opens a file" for owner, name, line in module.calls() if (owner, name) == ("", "open")
+    ]
     return [f"{module.name} imports {name}" for name in sorted(reached)] + opened
 
 

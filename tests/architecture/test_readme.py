@@ -23,6 +23,8 @@ def test_every_path_exists():
 
 
 def test_every_room_has_a_row():
-    rooms = {p.name for p in (ROOT / "geobill").iterdir() if p.is_dir() and any(p.glob("*.py")) and p.name != "__pycache__"}
+    rooms = {
+        p.name for p in (ROOT / "geobill").iterdir() if p.is_dir() and any(p.glob("*.py")) and p.name != "__pycache__"
+    }
     told = {Path(p).parts[1] for p in paths() if p.startswith("geobill/") and len(Path(p).parts) > 1}
     assert rooms - told == set()

@@ -50,8 +50,18 @@ def sha(text: str) -> str:
 
 
 def network_line(
-    length="1234.56", value="458.41", zone="Centro", reducer="0.90", multiplier="1", days=30, month_days=30,
-    width="0.50", articles=("7",), flags=(), service="energia elétrica", permit="118/2019",
+    length="1234.56",
+    value="458.41",
+    zone="Centro",
+    reducer="0.90",
+    multiplier="1",
+    days=30,
+    month_days=30,
+    width="0.50",
+    articles=("7",),
+    flags=(),
+    service="energia elétrica",
+    permit="118/2019",
 ) -> Line:
     factors = [Decimal(f) for f in (length, width, value, "0.03", "0.50", reducer, multiplier)]
     exact = Fraction(days, month_days)
@@ -59,16 +69,48 @@ def network_line(
         exact *= Fraction(factor)
     a, b, t, location, depreciation, r, times = factors
     return Line(
-        "network", service, permit, zone, t, a, b, None, None, location, depreciation, r, times, days, month_days,
-        round_money(exact), tuple(articles), tuple(flags),
+        "network",
+        service,
+        permit,
+        zone,
+        t,
+        a,
+        b,
+        None,
+        None,
+        location,
+        depreciation,
+        r,
+        times,
+        days,
+        month_days,
+        round_money(exact),
+        tuple(articles),
+        tuple(flags),
     )
 
 
 def equipment_line(volume="2.40", multiplier="1", days=30, month_days=30, articles=("7 § 2",), flags=()) -> Line:
     exact = Fraction(Decimal(volume)) * 150 * Fraction(Decimal(multiplier)) * Fraction(days, month_days)
     return Line(
-        "equipment", "telecom", None, None, None, None, None, Decimal(volume), Decimal("150.00"), None, None, None,
-        Decimal(multiplier), days, month_days, round_money(exact), tuple(articles), tuple(flags),
+        "equipment",
+        "telecom",
+        None,
+        None,
+        None,
+        None,
+        None,
+        Decimal(volume),
+        Decimal("150.00"),
+        None,
+        None,
+        None,
+        Decimal(multiplier),
+        days,
+        month_days,
+        round_money(exact),
+        tuple(articles),
+        tuple(flags),
     )
 
 
@@ -170,9 +212,7 @@ def draft(lines=None, held_m="0.00", reducer="0.90", **changes) -> DecreeDraft:
     lines = tuple(line for line in chosen if line.days == line.month_days)
     total = sum((line.amount for line in lines), Decimal("0.00")) if reducer else None
     length = sum((line.length_m or Decimal(0) for line in lines), Decimal(held_m))
-    price = WholeMonth(
-        date(2026, 10, 31), length, Decimal(reducer) if reducer else None, lines, Decimal(held_m), total
-    )
+    price = WholeMonth(date(2026, 10, 31), length, Decimal(reducer) if reducer else None, lines, Decimal(held_m), total)
     values = {
         "authority": authority(),
         "operator": operator(),

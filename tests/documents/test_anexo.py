@@ -9,10 +9,22 @@ from geobill.documents.render import render_annex
 from geobill.errors import TemplateError
 
 ROW = {
-    "line": 1, "segment": "MT-1", "zone": "Centro", "land_value": "458.41", "length_m": Decimal("1234.56"),
-    "billed_width_m": "0.50", "location_index": "0.03", "depreciation_index": "0.50", "reducer": "0.90",
-    "multiplier": 1, "days": 30, "month_days": 30, "amount_exact": Decimal("3820.0588848"),
-    "flags": ("on_border", "no_decree"), "equipment": None, "volume_m3": None,
+    "line": 1,
+    "segment": "MT-1",
+    "zone": "Centro",
+    "land_value": "458.41",
+    "length_m": Decimal("1234.56"),
+    "billed_width_m": "0.50",
+    "location_index": "0.03",
+    "depreciation_index": "0.50",
+    "reducer": "0.90",
+    "multiplier": 1,
+    "days": 30,
+    "month_days": 30,
+    "amount_exact": Decimal("3820.0588848"),
+    "flags": ("on_border", "no_decree"),
+    "equipment": None,
+    "volume_m3": None,
 }
 
 

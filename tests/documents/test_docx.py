@@ -23,7 +23,14 @@ from geobill.documents.render import render_decree_forms
 from geobill.errors import InputError, TemplateError
 
 ROOT = Path(__file__).parents[2]
-CONTEXT = {"titulo": "Minuta", "orgao": "Prefeitura", "secretaria": "Obras", "endereco": "Rua", "entidade": "Alfa", "resumo": "0"}
+CONTEXT = {
+    "titulo": "Minuta",
+    "orgao": "Prefeitura",
+    "secretaria": "Obras",
+    "endereco": "Rua",
+    "entidade": "Alfa",
+    "resumo": "0",
+}
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +134,9 @@ def test_same_bytes_again(drawing, forms):
 @pytest.mark.parametrize("name", NASTY)
 def test_names_come_out_literally(drawing, name):
     made = render_decree_forms(
-        records.draft(operator=records.operator(name=name, representative=name), authority=records.authority(name=name)),
+        records.draft(
+            operator=records.operator(name=name, representative=name), authority=records.authority(name=name)
+        ),
         drawing,
     )
     text = "".join(t.text or "" for t in body(made["docx"]).iter(f"{W}t"))
@@ -188,7 +197,12 @@ def test_what_is_no_draft_is_refused(drawing, forms):
     ("part", "old", "new", "message"),
     [
         ("word/document.xml", "{{p corpo }}", "texto", "0 paragraphs with the tag"),
-        ("word/document.xml", "{{p corpo }}", "{{p corpo }}</w:t></w:r></w:p><w:p><w:r><w:t>{{ ''.__class__.__mro__ }}", "unsafe"),
+        (
+            "word/document.xml",
+            "{{p corpo }}",
+            "{{p corpo }}</w:t></w:r></w:p><w:p><w:r><w:t>{{ ''.__class__.__mro__ }}",
+            "unsafe",
+        ),
         ("word/header1.xml", "{{ orgao }}", "{{ ''.__class__ }}", "unsafe"),
         ("word/header1.xml", "{{ orgao }}", "{{ nada }}", "'nada' is undefined"),
         ("word/header1.xml", "{{ orgao }}", "{% include '/etc/passwd' %}", "can't be filled"),
@@ -223,14 +237,26 @@ def soffice(folder: Path, form: str, file: Path) -> Path:
     """Have LibreOffice open a file and save it in another form."""
     out = folder / "out"
     subprocess.run(
-        ["soffice", f"-env:UserInstallation=file://{folder / 'profile'}", "--headless", "--convert-to", form, "--outdir",
-         str(out), str(file)],
-        check=True, capture_output=True, timeout=180,
+        [
+            "soffice",
+            f"-env:UserInstallation=file://{folder / 'profile'}",
+            "--headless",
+            "--convert-to",
+            form,
+            "--outdir",
+            str(out),
+            str(file),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=180,
     )
     return out / f"{file.stem}.{form.split(':')[0]}"
 
 
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice isn't installed: apt-get install libreoffice-writer")
+@pytest.mark.skipif(
+    shutil.which("soffice") is None, reason="LibreOffice isn't installed: apt-get install libreoffice-writer"
+)
 def test_figures_come_back_whole_from_libreoffice_with_an_edited_sentence(forms, tmp_path):
     start = tmp_path / "minuta.docx"
     start.write_bytes(forms["docx"])

@@ -19,13 +19,21 @@ from geobill.errors import BooksDontCloseError, TemplateError
 
 ROOT = Path(__file__).parents[2]
 FACTORS = (
-    "land_value", "length_m", "billed_width_m", "volume_m3", "price_per_m3", "location_index", "depreciation_index",
-    "reducer", "multiplier", "amount",
+    "land_value",
+    "length_m",
+    "billed_width_m",
+    "volume_m3",
+    "price_per_m3",
+    "location_index",
+    "depreciation_index",
+    "reducer",
+    "multiplier",
+    "amount",
 )
 NASTY = (
     'Água #panic("x") & Cia.',
     "$ x^2 $ *negrito* _itálico_ `raw` ~ @citado <rótulo>",
-    "]) #read(\"/etc/passwd\") [(",
+    ']) #read("/etc/passwd") [(',
     'barra \\ barra\\" aspas " fim\\',
     "{{ 7*7 }} {% raw %} // não é comentário /* nem isto */",
     "D'Água & <script>alert(1)</script>",
@@ -61,12 +69,25 @@ def test_a_network_line_prints_its_factors_in_one_row(drawing):
 def test_who_what_when(drawing):
     text = render(drawing)
     for part in (
-        "Prefeitura Municipal de Caieiras", "46.523.064/0001-78", "Secretaria Municipal de Obras",
-        "Companhia Paulista de Distribuição de Energia S.A.", "33.050.196/0001-88", "João Antônio de Sá",
-        "2026/0042", "outubro de 2026", "3 de novembro de 2026", "16/11/2026", "R$ 23.947,83",
+        "Prefeitura Municipal de Caieiras",
+        "46.523.064/0001-78",
+        "Secretaria Municipal de Obras",
+        "Companhia Paulista de Distribuição de Energia S.A.",
+        "33.050.196/0001-88",
+        "João Antônio de Sá",
+        "2026/0042",
+        "outubro de 2026",
+        "3 de novembro de 2026",
+        "16/11/2026",
+        "R$ 23.947,83",
         "vinte e três mil, novecentos e quarenta e sete reais e oitenta e três centavos",
-        "7.056,09 m", "R = 0,90", "Página 1 de", records.sha("invoice"), records.sha("geometry"),
-        "Escala 1:8.000", "Rede clandestina",
+        "7.056,09 m",
+        "R = 0,90",
+        "Página 1 de",
+        records.sha("invoice"),
+        records.sha("geometry"),
+        "Escala 1:8.000",
+        "Rede clandestina",
     ):
         assert packed(part) in packed(text), part
 
@@ -123,9 +144,18 @@ def test_held_metres_say_why_and_what_they_would_cost(drawing):
             {"month": BillingMonth(2026, 11), "issued_on": date(2026, 12, 1), "due_on": date(2026, 12, 18)},
             "O décimo quinto dia (art. 8º) é 15 de dezembro de 2026, e o vencimento desta fatura, 18 de dezembro de 2026;",
         ),
-        ({"due_on": date(2026, 11, 10)}, "é 15 de novembro de 2026; o vencimento desta fatura, 10 de novembro de 2026, foi"),
-        ({"due_on": date(2026, 12, 30)}, "é 15 de novembro de 2026; o vencimento desta fatura, 30 de dezembro de 2026, foi"),
-        ({"due_on": date(2026, 11, 17)}, "é 15 de novembro de 2026, e o vencimento desta fatura, 17 de novembro de 2026;"),
+        (
+            {"due_on": date(2026, 11, 10)},
+            "é 15 de novembro de 2026; o vencimento desta fatura, 10 de novembro de 2026, foi",
+        ),
+        (
+            {"due_on": date(2026, 12, 30)},
+            "é 15 de novembro de 2026; o vencimento desta fatura, 30 de dezembro de 2026, foi",
+        ),
+        (
+            {"due_on": date(2026, 11, 17)},
+            "é 15 de novembro de 2026, e o vencimento desta fatura, 17 de novembro de 2026;",
+        ),
         ({"basis": records.basis(due_day_rule="same_day")}, "foi fixado na sua emissão"),
         (
             {"basis": records.basis(due_month="same"), "issued_on": date(2026, 10, 1), "due_on": date(2026, 10, 15)},
@@ -182,9 +212,7 @@ def test_names_come_out_literally(drawing, name):
 def test_name_of_300_characters_and_long_words(drawing):
     name = "Companhia " + "Brasileira de Distribuição " * 11
     word = "Pneumoultramicroscopicossilicovulcanoconiótico" * 6
-    text = render(
-        drawing, operator=records.operator(name=name, address=word), lines=[records.network_line(zone=word)]
-    )
+    text = render(drawing, operator=records.operator(name=name, address=word), lines=[records.network_line(zone=word)])
     assert packed(name) in packed(text)
     assert packed(text).count(word) == 2
 
@@ -204,7 +232,11 @@ def test_same_bytes_again_and_in_another_process(drawing):
         "print(hashlib.sha256(pdf).hexdigest())"
     )
     other = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True,
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
         env={"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT / "tests"), "TZ": "Asia/Tokyo", "PATH": ""},
     )
     assert other.stdout.strip() == hashlib.sha256(first).hexdigest()

@@ -48,7 +48,9 @@ def printed(pdf: bytes) -> str:
     for number, sheet in enumerate(pypdfium2.PdfDocument(pdf)):
         width, height = sheet.get_size()
         top_mm = 20 if number else 10  # the first page has a letterhead, no running header
-        pages.append(sheet.get_textpage().get_text_bounded(0, 22 * POINTS_PER_MM, width, height - top_mm * POINTS_PER_MM))
+        pages.append(
+            sheet.get_textpage().get_text_bounded(0, 22 * POINTS_PER_MM, width, height - top_mm * POINTS_PER_MM)
+        )
     return letters("\n".join(pages))
 
 
@@ -143,7 +145,11 @@ def test_every_amount_and_length_is_a_figure(draft):
         legend.drop_tree()
     left = " ".join(body.text_content().replace("\u00a0", " ").split())
     assert re.findall(r"R\$ [\d.,]+", left) == []
-    assert set(re.findall(r"\d[\d.,]* m\b", left)) <= {"0,50 m", "20 m", "0,01 m"}  # the law's width, the policy's words
+    assert set(re.findall(r"\d[\d.,]* m\b", left)) <= {
+        "0,50 m",
+        "20 m",
+        "0,01 m",
+    }  # the law's width, the policy's words
 
 
 def test_same_bytes_again(drawing, invoice, draft):
@@ -162,7 +168,8 @@ def test_names_come_out_literally(drawing, name):
 
 
 @pytest.mark.parametrize(
-    "code", ["#stack[oi]", "#circle[oi]", "#place(top)[oi]", "#grid(columns: 2)[a][b]", "#polygon((0pt, 0pt), (1pt, 1pt))"]
+    "code",
+    ["#stack[oi]", "#circle[oi]", "#place(top)[oi]", "#grid(columns: 2)[a][b]", "#polygon((0pt, 0pt), (1pt, 1pt))"],
 )
 def test_what_the_export_would_leave_out_is_refused(code):
     with pytest.raises(TemplateError, match="without losing something"):

@@ -22,16 +22,39 @@ def render(drawing, **changes) -> str:
 def test_clauses_that_the_law_demands(drawing):
     text = packed(render(drawing))
     for part in (
-        "MINUTA", "O PREFEITO MUNICIPAL DE CAIEIRAS", "art. 109, I, da Lei Orgânica do Município",
-        "arts. 3º, 6º e 7º da Lei nº 3.057, de 27 de junho de 2001", "CONSIDERANDO", "D E C R E T A",
-        "a título precário e oneroso", "revogada a qualquer tempo", "Processo Administrativo nº",
-        "energia elétrica: rede com 6.348,03 m de extensão", "2,40 m³",
+        "MINUTA",
+        "O PREFEITO MUNICIPAL DE CAIEIRAS",
+        "art. 109, I, da Lei Orgânica do Município",
+        "arts. 3º, 6º e 7º da Lei nº 3.057, de 27 de junho de 2001",
+        "CONSIDERANDO",
+        "D E C R E T A",
+        "a título precário e oneroso",
+        "revogada a qualquer tempo",
+        "Processo Administrativo nº",
+        "energia elétrica: rede com 6.348,03 m de extensão",
+        "2,40 m³",
         "é de R$ 20.689,56 (vinte mil, seiscentos e oitenta e nove reais e cinquenta e seis centavos)",
-        "R = 0,90", "décimo quinto dia", "cota única", "depósito de caução de R$ 62.068,68",
-        "três contribuições pecuniárias mensais", "emolumentos", "refazimento", "danos ou prejuízos",
-        "10 de março", "elementos cadastrais", "vinte por cento", "trinta dias", "quinze dias", "ampla defesa",
-        "em dobro", "casos omissos", "entra em vigor na data de sua publicação", "Anexo I – Memória de cálculo",
-        "Anexo II – Mapa da rede", records.sha("draft"), "31 de outubro de 2026",
+        "R = 0,90",
+        "décimo quinto dia",
+        "cota única",
+        "depósito de caução de R$ 62.068,68",
+        "três contribuições pecuniárias mensais",
+        "emolumentos",
+        "refazimento",
+        "danos ou prejuízos",
+        "10 de março",
+        "elementos cadastrais",
+        "vinte por cento",
+        "trinta dias",
+        "quinze dias",
+        "ampla defesa",
+        "em dobro",
+        "casos omissos",
+        "entra em vigor na data de sua publicação",
+        "Anexo I – Memória de cálculo",
+        "Anexo II – Mapa da rede",
+        records.sha("draft"),
+        "31 de outubro de 2026",
     ):
         assert packed(part) in text, part
 
@@ -44,8 +67,21 @@ def test_articles_count_without_a_gap(drawing):
 
 def test_every_article_of_the_law_that_binds_the_permit_is_cited(drawing):
     text = render(drawing)
-    for cited in ("art. 1º", "art. 2º", "art. 3º", "art. 4º", "art. 5º", "art. 6º", "art. 7º", "art. 8º", "art. 9º",
-                  "art. 10", "art. 11", "art. 12", "art. 15"):
+    for cited in (
+        "art. 1º",
+        "art. 2º",
+        "art. 3º",
+        "art. 4º",
+        "art. 5º",
+        "art. 6º",
+        "art. 7º",
+        "art. 8º",
+        "art. 9º",
+        "art. 10",
+        "art. 11",
+        "art. 12",
+        "art. 15",
+    ):
         assert cited in text, cited
 
 

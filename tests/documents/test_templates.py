@@ -67,7 +67,8 @@ def test_no_package_and_no_network(code, monkeypatch):
 def test_data_may_speak_of_imports():
     source = (
         '#set document(title: [x], date: datetime(year: 2026, month: 1, day: 1))\n#set text(lang: "pt")\n'
-        + typst_literal('#import "@preview/cetz:0.3.1" \\') + typst_literal('include eval std "')
+        + typst_literal('#import "@preview/cetz:0.3.1" \\')
+        + typst_literal('include eval std "')
     )
     assert typeset(source, {}, date(2026, 1, 1), "x").startswith(b"%PDF")
 
@@ -88,7 +89,10 @@ def test_what_filters_and_macros_give_is_escaped_too():
 def test_a_literal_ends_where_it_ends():
     source = (
         '#set document(title: [x], date: datetime(year: 2026, month: 1, day: 1))\n#set text(lang: "pt")\n'
-        + typst_literal("a") + ".len()" + typst_literal('"b\\') + "[c](d) "
+        + typst_literal("a")
+        + ".len()"
+        + typst_literal('"b\\')
+        + "[c](d) "
     )
     assert typeset(source, {}, date(2026, 1, 1), "x").startswith(b"%PDF")
 
@@ -96,7 +100,7 @@ def test_a_literal_ends_where_it_ends():
 def test_missing_alternative_text_is_refused():
     source = (
         '#set document(title: [x], date: datetime(year: 2026, month: 1, day: 1))\n#set text(lang: "pt")\n'
-        '#image(bytes("<svg xmlns=\'http://www.w3.org/2000/svg\' width=\'9\' height=\'9\'/>"), format: "svg")'
+        "#image(bytes(\"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>\"), format: \"svg\")"
     )
     with pytest.raises(TemplateError, match="alt"):
         typeset(source, {}, date(2026, 1, 1), "x")

@@ -58,8 +58,17 @@ def test_dates():
 
 @pytest.mark.parametrize(
     ("short", "cited"),
-    [("7", "art. 7º"), ("7 § 2", "art. 7º, § 2º"), ("10 § 2", "art. 10, § 2º"), ("12", "art. 12"), ("16", "art. 16"),
-     ("13", "art. 13"), ("8 § único", "art. 8º, parágrafo único"), ("9, II", "art. 9º, II"), ("art. 15", "art. 15")],
+    [
+        ("7", "art. 7º"),
+        ("7 § 2", "art. 7º, § 2º"),
+        ("10 § 2", "art. 10, § 2º"),
+        ("12", "art. 12"),
+        ("16", "art. 16"),
+        ("13", "art. 13"),
+        ("8 § único", "art. 8º, parágrafo único"),
+        ("9, II", "art. 9º, II"),
+        ("art. 15", "art. 15"),
+    ],
 )
 def test_articles(short, cited):
     assert words.article(short) == cited

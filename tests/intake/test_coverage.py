@@ -34,9 +34,7 @@ def _map(*zones):
 
 
 def _faces(coverage):
-    return [
-        (r.kind, r.zone, r.land_value, r.source_row, r.status, round(r.area_m2, 2)) for r in coverage.itertuples()
-    ]
+    return [(r.kind, r.zone, r.land_value, r.source_row, r.status, round(r.area_m2, 2)) for r in coverage.itertuples()]
 
 
 def _turned(zones, degrees):
@@ -104,7 +102,9 @@ def test_overlap_is_held_or_settled_by_policy(degrees):
 
 
 @pytest.mark.parametrize("degrees", [0, 17.3, 61.9])
-@pytest.mark.parametrize(("width", "held"), [(0.005, False), (0.029, False), (0.03, False), (0.031, True), (0.05, True)])
+@pytest.mark.parametrize(
+    ("width", "held"), [(0.005, False), (0.029, False), (0.03, False), (0.031, True), (0.05, True)]
+)
 def test_an_overlap_up_to_three_centimetres_wide_is_a_border_of_the_lower_value(degrees, width, held):
     zones = _turned(_map(((0, 0, 100, 100), "7"), ((100 - width, 0, 200, 100), "5")), degrees)
     faces = _faces(draw_coverage(zones, "hold", 0))

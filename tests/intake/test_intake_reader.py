@@ -194,7 +194,8 @@ def test_refused_before_anything_is_read(tmp_path, write):
     cases = {
         "rede.gpk": "Did you mean 'rede.gpkg'", "nada.xyz": "no file", "": "is a folder", "zero.gpkg": "empty",
         "texto.gpkg": "broken", "meio.gpkg": "broken", "texto.shp": "broken", "meio.geojson": "broken",
-        "outro.json": "not GeoJSON", "quebrado.json": "can't be read", "rede.kml": "Shapefile, GeoPackage, GeoJSON, FlatGeobuf or GeoParquet",
+        "outro.json": "not GeoJSON", "quebrado.json": "can't be read",
+        "rede.kml": "Shapefile, GeoPackage, GeoJSON, FlatGeobuf or GeoParquet",
     }  # fmt: skip
     for name, message in cases.items():
         with pytest.raises(InputError, match=message):

@@ -282,7 +282,11 @@ def test_doublings_of_arts_10_and_12_count_once_unless_the_policy_says_so(status
     found = run(network(straight(100, status=status)), doublings_cumulate=cumulate).bill.operators[0]
     (only,) = found.lines
     assert (only.multiplier, only.amount, only.articles) == (multiplier, 90 * multiplier, articles)
-    box_ = run(network(straight(1, operator="beta")), cabinets({"volume_m3": "1", "status": status}), doublings_cumulate=cumulate)
+    box_ = run(
+        network(straight(1, operator="beta")),
+        cabinets({"volume_m3": "1", "status": status}),
+        doublings_cumulate=cumulate,
+    )
     assert total(box_) == 150 * multiplier
 
 

@@ -251,7 +251,9 @@ def rows_of(opened, name):
 
 def put_a_row(path, table):
     """Add a row of nothing, so that there is one that a guard can guard; references aren't enforced here."""
-    values = {c.name: (b"" if c.name == "content" else "0") for c in table.columns if c.name != "fid" and not c.nullable}
+    values = {
+        c.name: (b"" if c.name == "content" else "0") for c in table.columns if c.name != "fid" and not c.nullable
+    }
     with closing(sqlite3.connect(path)) as connection:
         marks = ", ".join("?" * len(values))
         connection.execute(f"INSERT INTO {table.name} ({', '.join(values)}) VALUES ({marks})", tuple(values.values()))
