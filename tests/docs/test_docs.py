@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from workspaces import ISSUED_ON, MONTH, done, make_workspace
+from workspaces import ISSUED_ON, MONTH, done, geobill, make_workspace
 
 from geobill.billing.compare import CAUSES as MONTH_CAUSES
 from geobill.billing.permits import PAPERS
@@ -33,6 +33,7 @@ COMMON = {"-w", "--workspace", "--json", "--help"}
 HEADING = re.compile(r"^#{2,3} `(geobill[\w -]*)`$", re.MULTILINE)
 ALWAYS_ASKED = {("geobill bill", "--month")}  # asked for by the command itself: its subcommands have their own
 EXIT_CODES = ("0", "1", "2")
+TELLS_FAULTS = {"geobill doctor"}  # exit 1 where the machine isn't sound, which is no matter of this page
 
 
 def page(name):
@@ -193,7 +194,9 @@ def test_the_keys_told_are_those_of_the_answers(tmp_path):
         "geobill version": ("version",),
     }
     for path, call in calls.items():
-        answered = set(done(*call, workspace=root))
+        answered = set(
+            geobill(*call, "--json", workspace=root).json if path in TELLS_FAULTS else done(*call, workspace=root)
+        )
         told = set(answer_keys(path))
         if path == "geobill bill":
             told |= set(answer_keys("geobill price"))
