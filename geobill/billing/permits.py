@@ -111,7 +111,7 @@ def find_missing_papers(file: PermitFile, by: date | None = None, deposit: Decim
     due = deposit if deposit is not None else demanded[-1].amount if demanded else None
     until = f" up to {by.isoformat()}" if by else ""
     if held <= 0:
-        amount = f"R$ {plain(due)}" if due is not None else "three monthly prices"
+        amount = f"R$ {plain(due)}" if due else "three monthly prices"
         fix = f"geobill deposit record --permit {number} --amount … --paid-on DATE --receipt R"
         found.append(Missing("deposit", "3 §§ 1, 2", f"the deposit of {amount} isn't paid{until} ({fix})"))
     elif due is not None and held < due:

@@ -208,7 +208,7 @@ def _draft_summary(data: dict[str, Any], compared: dict[str, Any]) -> str:
 
 
 def _findings_and_files(data: dict[str, Any]) -> list[str]:
-    lines = [f"  {f['severity']}: {f['message']}; {f['fix']}" for f in data["findings"]]
+    lines = [f"  {f['severity']}: {f['message'].rstrip('.')}; {f['fix']}" for f in data["findings"]]
     if data["files"]:
         lines.append(f"  {len(data['files'])} documents in {Path(data['files'][0]).parent}")
     return lines
