@@ -3,7 +3,8 @@
 import shutil
 
 import pytest
-from workspaces import bill, make_workspace
+from permit_town import grant, make_town, request
+from workspaces import bill, done, make_workspace
 
 
 @pytest.fixture(scope="session")
@@ -11,6 +12,16 @@ def billed(tmp_path_factory):
     """Workspace of November 2026, billed; not to be changed."""
     root = make_workspace(tmp_path_factory.mktemp("billed"))
     bill(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def granted(tmp_path_factory):
+    """Workspace with a permit that is granted and a month that is drafted; not to be changed."""
+    root = make_town(tmp_path_factory.mktemp("granted"))
+    request(root)
+    grant(root)
+    done("bill", "--month", "2026-11", "--draft", "--by", "Ana", workspace=root)
     return root
 
 

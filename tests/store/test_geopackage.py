@@ -65,8 +65,9 @@ def check_valid(workspace):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_gdal_reads_every_column_and_value(billed, name):
+def test_gdal_reads_every_column_and_value(billed, granted, name):
     table = TABLES.metadata.tables[name]
+    billed = granted if name.startswith(("permit", "decree", "month_")) else billed
     rows = stored_rows(billed, table)
     assert rows, f"{name} is empty: the test would show nothing"
     frame = pyogrio.read_dataframe(store(billed), layer=name, fid_as_index=True)
