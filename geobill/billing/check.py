@@ -1,6 +1,7 @@
 """What a month demands, by digest; who may check it; when it may be issued under ``second_person``."""
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,23 +9,30 @@ from typing import Any
 from geobill.domain.check import CHECKED, DRAFTED, MonthCheck
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Bill
+from geobill.domain.network import Authority
 from geobill.domain.record import canonical_json
 from geobill.errors import InputError
 
 LONGEST_NAME = 120
 MOST_CHANGES = 6
+UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)  # printable, and blank
 
 
-def demand_text(bill: Bill) -> str:
+def demand_text(bill: Bill, authority: Authority, templates: Mapping[str, str]) -> str:
     """Everything that a month demands, as canonical JSON: its SHA-256 is what a draft and a check stand for.
 
     Operators with their lines, total, R, held metres and the whole month's price (that of the single yearly payment,
-    art. 8), what is exempt, and the basis. Numbers, dates of issue and of payment aren't part of it.
+    art. 8), what is exempt, the basis, who issues and how it is paid, and the workspace's own templates by digest.
+    Numbers, dates of issue and of payment aren't part of it.
     """
     return canonical_json(
         {
             "month": bill.month,
             "basis": bill.basis,
+            "authority": authority,
+            "templates": dict(templates),
             "exempt": bill.exempt,
             "operators": [
                 {
@@ -66,6 +74,9 @@ def changes(before: str, after: str) -> tuple[str, ...]:
             said.append(f"{owner}: {', '.join(found) or 'R or the yearly price'}")
     if old["basis"] != new["basis"]:
         said.append("policy, edition or decisions")
+    for key, words in (("authority", "issuer or payment instructions"), ("templates", "own templates")):
+        if old.get(key) != new.get(key):
+            said.append(words)
     if old["exempt"] != new["exempt"]:
         said.append("exempt metres")
     more = len(said) - MOST_CHANGES
@@ -82,7 +93,7 @@ def read_name(text: str | None, option: str = "--by") -> str:
     Raises
     ------
     InputError
-        If it is blank, very long or holds characters that can't be printed.
+        If it is blank, very long, mixes alphabets (letters that look alike) or holds characters that can't be printed.
 
     Examples
     --------
@@ -92,27 +103,38 @@ def read_name(text: str | None, option: str = "--by") -> str:
     if text is None:
         return ""
     name = unicodedata.normalize("NFC", " ".join(text.split()))
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+    seen = name.isprintable() and not UNSEEN.search(name)
+    if not _key(name) or len(name) > LONGEST_NAME or not seen or _mixes_scripts(name):
         raise InputError(
             f"{option} {text[:LONGEST_NAME]!r} is no name of a person: whoever reads the month's record later must know who it "
-            f"was. Give a name of at most {LONGEST_NAME} printable characters."
+            f"was. Give a name of at most {LONGEST_NAME} printable characters, in the letters of one alphabet."
         )
     return name
 
 
 def same_person(one: str, other: str) -> bool:
-    """Whether two names are one person's: capitals, white space and the way an accent is coded don't count.
+    """Whether two names are one person's: capitals, white space, accents, hyphens and points don't count.
 
     Examples
     --------
-    >>> same_person("Ana  Lima", "ANA LIMA"), same_person("Ana Lima", "Bia Reis")
+    >>> same_person("José  Lima", "JOSE LIMA."), same_person("Ana Lima", "Bia Reis")
     (True, False)
     """
+    return _key(one) == _key(other)
 
-    def key(name: str) -> str:
-        return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", " ".join(name.split())).casefold())
 
-    return key(one) == key(other)
+def _key(name: str) -> str:
+    """Letters and digits alone, without capitals and accents."""
+    return "".join(
+        c for c in unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold()) if c.isalnum()
+    )
+
+
+def _mixes_scripts(name: str) -> bool:
+    """Whether letters of another alphabet stand among Latin ones: a Cyrillic A can't be told from a Latin one."""
+    letters = [c for c in unicodedata.normalize("NFKC", name) if c.isalpha()]
+    latin = [c for c in letters if "LATIN" in unicodedata.name(c, "") or c in "ªº"]
+    return bool(latin) and len(latin) < len(letters)
 
 
 def latest(checks: Iterable[MonthCheck], role: str, digest: str | None = None) -> MonthCheck | None:

@@ -97,7 +97,8 @@ def find_missing_papers(file: PermitFile, by: date | None = None, deposit: Decim
     ----------
     file : PermitFile
     by : date, optional
-        Only what was done up to this day counts: the decree comes after it (art. 3 § 1, "subsequentemente").
+        Only what was done up to this day counts: the decree comes after it (art. 3 § 1, "subsequentemente"). A
+        deposit that was given back counts on no day.
     deposit : Decimal, optional
         The deposit that is due; else the last one that was demanded, else any.
     """
@@ -106,7 +107,7 @@ def find_missing_papers(file: PermitFile, by: date | None = None, deposit: Decim
         if not file.acts_of(kind):
             fix = f"geobill permit approve --number {number} {OPTIONS[kind]} REFERENCE --date DATE"
             found.append(Missing(kind, article, f"{name} is missing ({fix})"))
-    held = deposit_held(file, by)
+    held = min(deposit_held(file, by), deposit_held(file))  # a later release leaves nothing for an act recorded now
     demanded = file.acts_of(acts.DEPOSIT_DEMANDED)
     due = deposit if deposit is not None else demanded[-1].amount if demanded else None
     until = f" up to {by.isoformat()}" if by else ""

@@ -58,8 +58,10 @@ def price_summary(data: dict[str, Any]) -> str:
     """Say what a priced month came to, for a person."""
     lines = [f"{data['month']}, {data['statute']}, edition {data['edition']}"]
     for o in data["operators"]:
+        by_permit = data["policy"]["reducer_scope"] == "permit"
+        reducer = o["reducer"] or ("by permit" if by_permit else "held")
         lines.append(
-            f"  {o['operator']}: R$ {o['total']} ({len(o['lines'])} lines, {o['network_length_m']} m, R {o['reducer'] or 'held'})"
+            f"  {o['operator']}: R$ {o['total']} ({len(o['lines'])} lines, {o['network_length_m']} m, R {reducer})"
         )
     for code in sorted({h["code"] for h in data["held"]}):
         mine = [h for h in data["held"] if h["code"] == code]

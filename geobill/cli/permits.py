@@ -1,6 +1,7 @@
 """Commands of permits and decrees: permit, deposit, fee, decree (arts. 2, 3, 6 of Lei 3.057)."""
 
-from decimal import Decimal, InvalidOperation
+import re
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -313,12 +314,14 @@ def _record_payment(
     from geobill.domain.permit import Act
     from geobill.pipeline.permits import record_payment
 
-    if not receipt.strip():
-        raise InputError("--receipt is blank: a payment is known by its receipt.")
-    try:
-        reais = Decimal(amount.strip())
-    except InvalidOperation:
-        raise InputError(f"--amount {amount!r} is no amount: give reais as a number, for example 1234.56.") from None
+    if not receipt.strip() or not receipt.strip().isprintable():
+        raise InputError(
+            f"--receipt {receipt!r} is blank or holds a character that can't be seen: a payment is known by its receipt, and "
+            "two that look alike would count twice."
+        )
+    if not re.fullmatch(r"-?\d{1,20}(\.\d{1,9})?", amount.strip(), re.ASCII):
+        raise InputError(f"--amount {amount!r} is no amount: give reais as a number, for example 1234.56.")
+    reais = Decimal(amount.strip()) + Decimal("0.00")  # said as it is kept, with its cents
     act = Act(permit.strip(), kind, parse_date(paid_on, "--paid-on"), reference=receipt.strip(), amount=reais)
     record_payment(shared.open_given(workspace), act, shared.now())
     _answer_act(act, json, f"{kind.replace('_', ' ')}, receipt {act.reference}")

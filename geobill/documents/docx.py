@@ -25,6 +25,7 @@ from geobill.errors import TemplateError
 
 SKELETON = "modelo_decreto.docx"
 BODY_TAG = re.compile(r"\{\{p\s+corpo\s*\}\}")
+MOST_OF_A_PROPERTY = 255
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip can hold
 MOST_BYTES, MOST_PARTS = 30_000_000, 500
 CUSTOM = "http://schemas.openxmlformats.org/officeDocument/2006/custom-properties"
@@ -79,6 +80,7 @@ def render_docx(
         relation, _ = document.part.get_or_add_image(io.BytesIO(picture.png))
     ids = {style.name: style.style_id for style in document.styles}
     body, figures = body_xml(read_page(page), ids, relation, picture)
+    document.core_properties.title = document.core_properties.author = ""  # written below, as far as they hold it
     nothing = DictLoader({})  # there is no other template within its reach
     environment = ImmutableSandboxedEnvironment(loader=nothing, undefined=StrictUndefined, autoescape=True)
     try:
@@ -91,8 +93,9 @@ def render_docx(
             f"{', '.join('{{ ' + name + ' }}' for name in sorted(context))}."
         ) from error
     core = document.core_properties
-    core.title, core.author, core.language = context["titulo"], context["orgao"], "pt-BR"
-    core.last_modified_by, core.revision = context["orgao"], 1
+    title, author = _property(context["titulo"]), _property(context["orgao"])
+    core.title, core.author, core.language = title, author, "pt-BR"
+    core.last_modified_by, core.revision = author, 1
     core.created = core.modified = datetime(dated.year, dated.month, dated.day, tzinfo=UTC).replace(tzinfo=None)
     _keep_properties(
         document,
@@ -172,6 +175,11 @@ def _refused(what: str, do: str) -> TemplateError:
 def _chunks(text: str) -> dict[str, str]:
     """Text in properties of a size that Word and LibreOffice keep."""
     return {f"{FIGURES}{n:03d}": text[at : at + 8000] for n, at in enumerate(range(0, len(text), 8000), start=1)}
+
+
+def _property(text: str) -> str:
+    """Text of a file property, which holds no more than 255 characters; the document itself has the whole name."""
+    return text if len(text) <= MOST_OF_A_PROPERTY else text[: MOST_OF_A_PROPERTY - 1] + "…"
 
 
 def _keep_properties(document: Document, values: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ from geobill.documents import words
 from geobill.domain.invoice import Line
 
 ZERO_M = Decimal("0.00")
+DOUBLE = 2
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ARTICLES: dict[str, str] = {
     "7": "fórmula do preço",
@@ -163,7 +164,9 @@ def _doubled(line: Line) -> str:
     """How a doubled line is marked in the legend, citing what doubles it; empty for a line that isn't."""
     if line.multiplier <= 1:
         return ""
-    cited = [text for text in line.articles if text.split()[0] in ("10", "12")] or ["10 § 2"]
+    cited = [text for text in line.articles if text in ("10 § 2", "12 § 3")] or ["10 § 2"]
+    if line.multiplier > DOUBLE:
+        return f"EM DOBRO DUAS VEZES ({words.number(line.multiplier)}×), {words.articles(cited)}"
     return f"EM DOBRO, {words.articles(cited[:1])}"
 
 

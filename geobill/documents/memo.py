@@ -45,12 +45,13 @@ MULTIPLIER = "multiplicador"
 
 @dataclass(frozen=True)
 class HeldGroup:
-    """Held metres of one reason and article, with what they would cost if ``basis`` applied."""
+    """Held metres of one reason and article, with what they would cost if ``basis`` applied; ``whose`` where no segment is named."""
 
     title: str
     reason: str
     article: str
     segments: int
+    whose: str
     length_m: Decimal
     basis: str
     amount: Decimal | None
@@ -128,6 +129,7 @@ def held_groups(held: Iterable[Held]) -> tuple[HeldGroup, ...]:
             reason=reason,
             article=article,
             segments=len({item.segment for item in items if item.segment}),
+            whose=f"toda a rede{words.held_whose(items[0].reason)}",
             length_m=sum((item.length_m for item in items), Decimal(0)),
             basis=basis,
             amount=sum((i.amount_if.amount for i in items if i.amount_if), Decimal(0)) if basis else None,
@@ -202,6 +204,7 @@ def context(basis: Basis, lines: tuple[Line, ...], on: date) -> dict[str, Any]:
         "rounding": policy_value(basis, "rounding", "half_up"),
         "reducer_scope": policy_value(basis, "reducer_scope", "operator"),
         "reducer_method": policy_value(basis, "reducer_method", "whole"),
+        "multipliers": sorted({line.multiplier for line in lines if line.multiplier > 1}) or [Decimal(2)],
         "strip_once": policy_value(basis, "same_strip", "each") == "once",
         "due_month": policy_value(basis, "due_month", "following"),
         "due_day_rule": policy_value(basis, "due_day_rule", "next_business_day"),

@@ -49,7 +49,7 @@ FLAGS: dict[str, str] = {
 }
 HELD: dict[str, str] = {
     "above_100_km": (
-        "A extensão total da rede passa de 100 km e a tabela do coeficiente R, no art. 7º, termina em 100 km: "
+        "A extensão {whose} passa de 100 km e a tabela do coeficiente R, no art. 7º, termina em 100 km: "
         "a Lei não dá o coeficiente, e a cobrança aguarda decisão."
     ),
     "overlap": (
@@ -328,8 +328,31 @@ def service(name: str | None) -> str:
 
 
 def held_reason(code: str, reason: str = "") -> str:
-    """Say in a sentence why metres are held; an unknown code is explained by the record's own reason."""
-    return HELD.get(code) or reason or code
+    """Say in a sentence why metres are held; an unknown code is explained by the record's own reason.
+
+    Examples
+    --------
+    >>> held_reason("above_100_km", "permit P-3: the network of 100001 m is above 100 km")[:52]
+    'A extensão da rede da permissão P-3 passa de 100 km '
+    """
+    said, whose = HELD.get(code), held_whose(reason)
+    if said is None:
+        return reason or code
+    return said.replace("{whose}", f"da rede{whose}" if whose else "total da rede")
+
+
+def held_whose(reason: str) -> str:
+    """Say whose rows the record's reason names: a permit's, those without one; empty for the operator's whole network.
+
+    Examples
+    --------
+    >>> held_whose("permit P-3: the network of …"), held_whose("rows without a permit: the network of …"), held_whose("the network")
+    (' da permissão P-3', ' sem permissão', '')
+    """
+    if reason.startswith("rows without a permit: "):
+        return " sem permissão"
+    named = re.match(r"permit (.+): the network of ", reason)
+    return f" da permissão {named[1]}" if named else ""
 
 
 def held_title(code: str) -> str:
@@ -345,6 +368,10 @@ def amount_if_basis(what: str) -> str:
     >>> amount_if_basis("R = 0.60"), amount_if_basis("lower"), amount_if_basis("pela média")
     ('se aplicado o coeficiente 0,60', 'se aplicado o menor valor', 'pela média')
     """
+    average = re.search(r"(\d+[.]\d+)/(\d+[.]\d+)", what)
+    if average:
+        divided = number(Ratio(Decimal(average[1]), Decimal(average[2])))
+        return f"se aplicado aos metros acima de 100 km o coeficiente da última faixa, com R médio de {divided}"
     found = re.search(r"\d+[.,]\d+", what)
     if found:
         return f"se aplicado o coeficiente {found[0].replace('.', ',')}"

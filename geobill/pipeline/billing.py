@@ -94,7 +94,7 @@ def bill_month(
         )
         new = [_issue(desk, ledger, mine, issued_on, due, say) for mine in waiting]
         if new and by:
-            digest = sha256(demand_text(desk.month.bill))
+            digest = sha256(demand_of(workspace, desk.month.bill))
             Checks(connection, workspace.database.tables).save(MonthCheck(month, ISSUED, by, digest, now))
         invoices = tuple(ledger.load_invoices(month))
         numbers = [i.number for i in invoices]
@@ -129,9 +129,14 @@ def waiting_for(bill: Bill, issued: dict[str, Invoice]) -> list[OperatorBill]:
     return [o for o in bill.operators if o.total > 0 and o.operator.id not in issued]
 
 
-def changed_since_draft(ledger: Ledger, taken: Sequence[MonthCheck], bill: Bill) -> tuple[str, ...]:
-    """Say what differs between the last draft and a bill; nothing where there is no draft."""
-    draft, text = latest(taken, DRAFTED), demand_text(bill)
+def demand_of(workspace: Workspace, bill: Bill) -> str:
+    """Everything that a month demands, with who issues it and on which templates; see :func:`demand_text`."""
+    return demand_text(bill, workspace.settings.authority, read_templates(workspace.root).digests)
+
+
+def changed_since_draft(ledger: Ledger, taken: Sequence[MonthCheck], text: str) -> tuple[str, ...]:
+    """Say what differs between the last draft and what is demanded now; nothing where there is no draft."""
+    draft = latest(taken, DRAFTED)
     if draft is None or draft.digest == sha256(text):
         return ()
     return changes(ledger.load_archived(draft.digest), text)
@@ -143,8 +148,9 @@ def _check_of_another(desk: Desk, ledger: Ledger, say: Say) -> MonthCheck | None
         return None
     bill = desk.month.bill
     taken = Checks(desk.connection, desk.workspace.database.tables).load(bill.month)
-    changed = changed_since_draft(ledger, taken, bill)
-    checked = check_may_be_issued(bill.month, taken, sha256(demand_text(bill)), changed)
+    text = demand_of(desk.workspace, bill)
+    changed = changed_since_draft(ledger, taken, text)
+    checked = check_may_be_issued(bill.month, taken, sha256(text), changed)
     say(f"conferido por {checked.by} em {checked.at}")
     return checked
 

@@ -6,19 +6,20 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from geobill.billing.check import check_may_be_checked, demand_text, latest, standing_check
+from geobill.billing.check import check_may_be_checked, latest, standing_check
 from geobill.billing.month import draft_invoice
 from geobill.documents.comparison import comparison_csv
 from geobill.domain.check import CHECKED, DRAFT_NUMBER, DRAFTED, MonthCheck, OperatorComparison
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
-from geobill.domain.invoice import Bill, Invoice, OperatorBill
+from geobill.domain.invoice import Invoice, OperatorBill
 from geobill.domain.record import sha256
 from geobill.errors import InputError, StoreError
 from geobill.pipeline.billing import (
     Say,
     changed_since_draft,
     check_folder,
+    demand_of,
     differences,
     due_day,
     open_desk,
@@ -95,7 +96,7 @@ def draft_month(
         desk = open_desk(workspace, connection, month, now, say, draft=True)
         issued = {i.operator.id: i for i in ledger.load_invoices(month)}
         waiting = waiting_for(desk.month.bill, issued)
-        drafted = MonthCheck(month, DRAFTED, by, _keep(ledger, desk.month.bill), now)
+        drafted = MonthCheck(month, DRAFTED, by, ledger.archive("demand", demand_of(workspace, desk.month.bill)), now)
         checks.save(drafted)
         say(f"comparing with {preceding(month)}")
         comparison = _comparison(workspace, connection, desk.month, checks.load(month))
@@ -138,18 +139,14 @@ def check_month(
         say(f"pricing {month}")
         found = price_stored(workspace, connection, month)
         if by:
-            digest, taken = sha256(demand_text(found.bill)), checks.load(month)
+            text, taken = demand_of(workspace, found.bill), checks.load(month)
+            digest = sha256(text)
             second = workspace.settings.billing.second_person
-            changed = changed_since_draft(ledger, taken, found.bill)
+            changed = changed_since_draft(ledger, taken, text)
             check_may_be_checked(month, taken, digest, by, changed, second_person=second)
             checks.save(MonthCheck(month, CHECKED, by, digest, now, note))
         say(f"comparing with {preceding(month)}")
         return _comparison(workspace, connection, found, checks.load(month))
-
-
-def _keep(ledger: Ledger, bill: Bill) -> str:
-    """Keep what a month demands, so that a later run can say what has changed; return its digest."""
-    return ledger.archive("demand", demand_text(bill))
 
 
 def _draft_invoice(desk: Desk, mine: OperatorBill, drafted_on: date) -> Invoice:
@@ -179,7 +176,7 @@ def _sweep(out: Path, month: Month, written: set[str]) -> None:
 
 
 def _comparison(workspace: Workspace, connection: Connection, found: Month, taken: list[MonthCheck]) -> Comparison:
-    month, digest = found.bill.month, sha256(demand_text(found.bill))
+    month, digest = found.bill.month, sha256(demand_of(workspace, found.bill))
     checked = standing_check(taken, digest, second_person=workspace.settings.billing.second_person)
     operators, unpriced = compare_month(workspace, connection, found)
     return Comparison(month, preceding(month), digest, latest(taken, DRAFTED), checked, operators, unpriced)

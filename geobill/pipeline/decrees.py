@@ -153,7 +153,7 @@ def amend_decree(
         if published_on < on:
             message = f"it would be published on {published_on.isoformat()}, before its date {on.isoformat()}"
             obstacles.append(Missing("published_before_dated", "3", message))
-        if file.removed_on is not None:
+        if file.removed_on is not None and file.removed_on < on:
             message = f"the permit ended with the removal on {file.removed_on.isoformat()}"
             obstacles.append(Missing("removed", "3", message))
         if obstacles:
@@ -300,6 +300,10 @@ def _refusal(head: str, obstacles: list[Missing]) -> str:
 
 def _check_words(given: Mapping[str, str]) -> None:
     for option, words in given.items():
+        if not words.isprintable():
+            raise InputError(
+                f"{option} {words!r} holds a character that can't be seen: two acts would look like one. Type it anew."
+            )
         if not words.strip():
             raise InputError(
                 f"{option} is blank: an act of the city hall has its own number and its signatory; type them."

@@ -18,7 +18,7 @@ from geobill.errors import InputError, LawError
 from geobill.law.policy import Policy
 from geobill.law.statutes import load_statute
 from geobill.pipeline.drafting import Drafting, find_file
-from geobill.pricing.in_force import stands, text
+from geobill.pricing.in_force import day_of, stands, text
 from geobill.pricing.network import exact_lengths
 from geobill.pricing.permitted import follow_permits
 from geobill.store.networks import Cadastre
@@ -200,6 +200,7 @@ def check_rows(files: dict[str, PermitFile], rows: Any) -> tuple[Finding, ...]:
         grants was approved before it (art. 2).
     """
     unknown: dict[str, list[int]] = {}
+    ended: dict[str, list[int]] = {}
     pending: list[int] = []
     for row in rows.itertuples():
         number = text(row.permit)
@@ -211,6 +212,8 @@ def check_rows(files: dict[str, PermitFile], rows: Any) -> tuple[Finding, ...]:
                 pending.append(int(row.source_row))
             continue
         _check_owner(file, row)
+        if file.removed_on is not None and (day_of(row.removed_on) or date.max) > file.removed_on:
+            ended.setdefault(file.permit.number, []).append(int(row.source_row))
     found = [
         Finding(
             "unknown_permit",
@@ -221,6 +224,13 @@ def check_rows(files: dict[str, PermitFile], rows: Any) -> tuple[Finding, ...]:
         )
         for number, places in unknown.items()
     ]
+    for number, places in ended.items():
+        message = (
+            f"{len(places)} row(s) name the permit {number!r}, which ended with its removal on {files[number].removed_on}: nothing "
+            "of them is charged after that day."
+        )
+        fix = "Where they stand in the street, take the permit's number off them: they are charged without a decree (art. 16)."
+        found.append(Finding("removed_permit", "warning", message, fix, rows=tuple(places)))
     if pending:
         message = f"{len(pending)} row(s) are planned under no registered permit: nothing makes them due (arts. 2, 3)."
         fix = "Name their permit with --permit or --map permit=COLUMN, and register it with geobill permit add."

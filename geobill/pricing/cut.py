@@ -22,6 +22,7 @@ BORDER_M = 0.015  # a stretch within this of two zones lies on their border (con
 NARROW_M = 2 * BORDER_M  # overlaps and gaps narrower than this are borders; so are distances that differ by less
 BORDER_LENGTH_M = 0.50  # shorter stretches near two zones only cross a border, unless the whole line is shorter
 CORNER_M = 5.0  # passing a corner makes two zones' distances alike over some metres: that is no lying between them
+_NOTHING = 1e-9  # a nanometre: what a corner exactly on a border leaves between two intervals is no stretch
 _SLACK = 1e-6  # a micrometre: what rotating and re-reading coordinates may move them
 
 ON_BORDER, ON_OVERLAP, IN_GAP = "on_border", "on_overlap", "in_gap"
@@ -350,6 +351,8 @@ def _along_parts(frame: pd.DataFrame, edges: Edges) -> pd.DataFrame:
     frame = frame.sort_values(["part", "edge", "start"], ignore_index=True)
     start = frame["start"].to_numpy() + offset[frame["edge"]]
     end = frame["end"].to_numpy() + offset[frame["edge"]]
+    long_enough = end - start > _NOTHING
+    frame, start, end = frame[long_enough].reset_index(drop=True), start[long_enough], end[long_enough]
     answer = ["part", "zone", "mate", "held", "flags"]
     new = (frame[answer] != frame[answer].shift()).any(axis=1).to_numpy()
     last = np.append(new[1:], True)[: len(new)]

@@ -110,6 +110,14 @@ class Sight:
         lo2, hi2 = _between(self.ey, -self.xa * self.ey + self.ya * self.ex, -reach_m, reach_m)
         return np.maximum(lo1, lo2), np.minimum(hi1, hi2)
 
+    def beyond(self) -> tuple[Floats, Floats]:
+        """Return from where to where the straight line is past the seen edge's second end; lo > hi for nowhere."""
+        return _between(self.ex, -self.xa * self.ex - self.ya * self.ey, self.m, np.inf)
+
+    def short_of(self) -> tuple[Floats, Floats]:
+        """Return from where to where the straight line is before the seen edge's first end; lo > hi for nowhere."""
+        return _between(self.ex, -self.xa * self.ex - self.ya * self.ey, -np.inf, 0.0)
+
     def near_first_end(self, reach_m: float | Floats) -> tuple[Floats, Floats]:
         """Return from where to where the straight line is within reach of the seen edge's first end; lo > hi for nowhere."""
         half = reach_m * reach_m - self.ya * self.ya

@@ -50,7 +50,9 @@ class CutNetwork:
         made = self.lines.of(self.labels.get_indexer(rows.index))
         units, declared = _units(rows, policy)
         widths = {w: prices.law.billed_width(Decimal(w), prices.on) for w in set(rows["width_m"])}
-        shared = shared_strips(rows.geometry.values, _strips(rows, widths, prices), once=policy.same_strip == "once")
+        once = policy.same_strip == "once"
+        strips = _strips(rows, widths, prices)
+        shared = shared_strips(rows.geometry.values, strips, once=once, stretches=made.stretches)
         made = CutLines(lay_over(made.stretches, shared), made.turn)
         pieces = share_pieces(made, rows, self.zones, units, precision_m=policy.length_precision_m, located=located)
         ordered = list(rows.itertuples())

@@ -220,7 +220,8 @@ def _held(operator: Operator, scope: Scope, measured: Measured, prices: Prices) 
         would_be = sum((line.amount for line in valued.values()), ZERO_M)
         total_m = sum((s.length_m for s in pieces), ZERO_M)
         amount_if = AmountIf(f"R = {silence.suggestion}, the last bracket of art. {silence.article}", would_be)
-        reason = silence.reason if scope.permit is None else f"permit {scope.permit}: {silence.reason}"
+        whose = f"permit {scope.permit}: " if scope.permit is not None else "rows without a permit: "
+        reason = f"{whose if prices.policy.reducer_scope == 'permit' else ''}{silence.reason}"
         return (Held(operator.id, None, silence.code, reason, silence.article, total_m, amount_if),)
     metres: dict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO_M)
     for s in pieces:

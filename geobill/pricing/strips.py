@@ -3,8 +3,9 @@
 A line's strip runs along its axis; of two lines the wider billed width b counts (art. 7 § 1). The other line shares the
 strip where its axis keeps within b / 2 of the first one's, beside it and not beyond its ends, over at least 2 b (or over
 its whole part, if that is shorter): a line that crosses at more than 30 degrees shares nothing. Intervals are exact, as
-everywhere in the cutting: the places beside a straight edge are a rectangle, those around a bend a disc, and a straight
-line meets either in one interval.
+everywhere in the cutting: the places beside a straight edge are a rectangle, those around a bend the wedge of a disc that
+lies beside neither of its edges, and a straight line meets either in one interval. So vertices along a straight line
+change nothing.
 """
 
 from dataclasses import dataclass
@@ -42,7 +43,9 @@ class Strips:
     turn: Ints
 
 
-def shared_strips(lines: NDArray[np.object_], strips: Strips, *, once: bool) -> pd.DataFrame:
+def shared_strips(
+    lines: NDArray[np.object_], strips: Strips, *, once: bool, stretches: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Find the stretches of lines that share a strip with another line of their owner.
 
     Parameters
@@ -53,6 +56,9 @@ def shared_strips(lines: NDArray[np.object_], strips: Strips, *, once: bool) -> 
     once : bool
         Whether a shared strip pays once (``same_strip = once``): then the line of the wider strip pays, if it stands on
         every day on which the other does and pays as many times.
+    stretches : DataFrame, optional
+        The lines cut (``line``, ``nth``, ``start_m``, ``end_m``, ``zone``, ``held``): where one is held or in no zone it
+        pays for no other.
 
     Returns
     -------
@@ -67,7 +73,7 @@ def shared_strips(lines: NDArray[np.object_], strips: Strips, *, once: bool) -> 
     owner_of_part, first_part = _parts(lines)
     runs = _runs(edges, edges, strips, _pairs(edges, strips))
     shared = {int(part): _union(list(zip(g["start"], g["end"], strict=True))) for part, g in runs.groupby("part")}
-    paid = _paid(runs, edges, strips) if once else {}
+    paid = _paid(runs, edges, strips, _unpaid(stretches, first_part)) if once else {}
     rows = []
     for part, spans in shared.items():
         line = int(owner_of_part[part])
@@ -99,8 +105,13 @@ def _runs(mine: Edges, other: Edges, strips: Strips, pairs: tuple[Ints, Ints]) -
     reach = np.maximum(strips.width_m[mine.owner[e]], strips.width_m[other.owner[k]]) / 2 + _SLACK
     direction = (mine.b - mine.a) / lengths[:, None]
     seen = look(mine.a[e], direction[e], other.a[k], other.b[k])
-    bend = _continued(other)[k]
-    spans = [(*seen.beside(reach), np.ones(len(e), dtype=bool)), (*seen.near_first_end(reach), bend)]
+    before = _edge_before(other)[k]
+    bends = before >= 0
+    wedge = seen.near_first_end(reach)
+    earlier = look(mine.a[e], direction[e], other.a[before], other.b[before])
+    for low, high in (earlier.beyond(), seen.short_of()):
+        wedge = (np.maximum(wedge[0], low), np.minimum(wedge[1], high))
+    spans = [(*seen.beside(reach), np.ones(len(e), dtype=bool)), (*wedge, bends)]
     frames = []
     for low, high, applies in spans:
         low, high = np.maximum(low, 0.0), np.minimum(high, lengths[e])
@@ -140,17 +151,28 @@ def _starts(edges: Edges) -> Floats:
     return before - before[new][np.cumsum(new) - 1]
 
 
-def _continued(edges: Edges) -> NDArray[np.bool_]:
-    """Whether a strip goes on before the edge's first end: at a bend, or where a ring closes."""
-    before = np.insert(edges.part[1:] == edges.part[:-1], 0, False)
-    first = ~before
+def _edge_before(edges: Edges) -> Ints:
+    """Return the edge that leads to each edge's first end: the one before, round a closed ring the last one; -1 for none."""
+    first = np.insert(edges.part[1:] != edges.part[:-1], 0, True)
     last = np.append(first[1:], True)
+    before = np.where(first, -1, np.arange(len(edges)) - 1)
     closed = np.all(edges.a[first] == edges.b[last], axis=1)
-    before[np.flatnonzero(first)[closed]] = True
+    before[np.flatnonzero(first)[closed]] = np.flatnonzero(last)[closed]
     return before
 
 
-def _paid(runs: pd.DataFrame, edges: Edges, strips: Strips) -> dict[int, list[tuple[float, float, int]]]:
+def _unpaid(stretches: pd.DataFrame | None, first_part: Ints) -> dict[int, list[Span]]:
+    """Spans of parts that are held: what nobody pays for pays for no other."""
+    spans: dict[int, list[Span]] = {}
+    if stretches is not None:
+        for row in stretches[stretches["held"] | (stretches["zone"] < 0)].itertuples():
+            spans.setdefault(int(first_part[row.line]) + row.nth, []).append((row.start_m, row.end_m))
+    return spans
+
+
+def _paid(
+    runs: pd.DataFrame, edges: Edges, strips: Strips, unpaid: dict[int, list[Span]]
+) -> dict[int, list[tuple[float, float, int]]]:
     """For each part the spans that another line pays for, and that line.
 
     Lines pay in the order of their widths; a line shares only what another one really pays for, since a third one may
@@ -173,10 +195,10 @@ def _paid(runs: pd.DataFrame, edges: Edges, strips: Strips) -> dict[int, list[tu
             for first in sorted(set(by_part[part]["with"].tolist()), key=lambda n: rank[n]):
                 if not _may_pay(first, line, rank, strips):
                     continue
-                partly = any(paid.get(p) for p in parts_of_line[first])
+                partly = any(paid.get(p) or p in unpaid for p in parts_of_line[first])
                 mine = by_part[part][by_part[part]["with"] == first]
                 spans = (
-                    _against_paying(part, first, edges, parts_of_line, paid, strips)
+                    _against_paying(part, first, edges, parts_of_line, paid, unpaid, strips)
                     if partly
                     else list(zip(mine["start"], mine["end"], strict=True))
                 )
@@ -202,6 +224,7 @@ def _against_paying(
     edges: Edges,
     parts_of_line: dict[int, list[int]],
     paid: dict[int, list[tuple[float, float, int]]],
+    unpaid: dict[int, list[Span]],
     strips: Strips,
 ) -> list[Span]:
     """Spans of a part in the strip of the stretches that a line still pays for itself."""
@@ -210,7 +233,8 @@ def _against_paying(
     for p in parts_of_line[first]:
         of_part = np.flatnonzero(edges.part == p)
         whole = float(starts[of_part[-1]] + lengths[of_part[-1]])
-        for n, (s, e) in enumerate(_less([(0.0, whole)], [(s, e) for s, e, _ in paid.get(p, [])])):
+        not_paying = [*((s, e) for s, e, _ in paid.get(p, [])), *unpaid.get(p, [])]
+        for n, (s, e) in enumerate(_less([(0.0, whole)], not_paying)):
             for k in of_part:
                 low, high = max(s, starts[k]) - starts[k], min(e, starts[k] + lengths[k]) - starts[k]
                 if low < high:

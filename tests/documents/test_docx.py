@@ -43,6 +43,15 @@ def forms(drawing):
     return render_decree_forms(records.draft(), drawing)
 
 
+def test_a_name_longer_than_a_file_property_holds_is_whole_in_the_text(drawing):
+    name = "Companhia de Telecomunicações " * 12 + "S.A."
+    content = render_decree_forms(records.draft(operator=records.operator(name=name)), drawing)["docx"]
+    document = docx.Document(io.BytesIO(content))
+    assert len(document.core_properties.title) == 255
+    assert document.core_properties.title.endswith("…")
+    assert name in "".join(body(content).itertext())
+
+
 def parts(content: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}

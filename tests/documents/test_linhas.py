@@ -28,6 +28,22 @@ def render(drawing, lines, **changes) -> str:
     return text_of(render_invoice(records.invoice(lines=lines, **changes), drawing))
 
 
+@pytest.mark.parametrize(
+    ("times", "cited", "said"),
+    [
+        ("2", ("7", "12", "12 § 3"), "EM DOBRO, art. 12, § 3º"),
+        ("2", ("7", "10 § 2", "12 § 3"), "EM DOBRO, art. 10, § 2º"),
+        ("4", ("7", "10 § 2", "12 § 3"), "EM DOBRO DUAS VEZES (4×), art. 10, § 2º; art. 12, § 3º"),
+    ],
+)
+def test_what_doubles_is_cited_with_its_paragraph_and_both_where_they_cumulate(drawing, times, cited, said):
+    line = records.network_line("20.00", multiplier=times, articles=cited)
+    assert grounds([line])[0].doubled == said
+    text = render(drawing, [line])
+    assert said in text
+    assert ("por 4 onde os dois dobros se acumulam" in text) == (times == "4")
+
+
 def test_a_letter_for_each_combination_with_sums_that_close():
     found = grounds(MIXED)
     assert [(g.letter, g.count) for g in found] == [("A", 2), ("B", 1), ("C", 1), ("D", 1)]
@@ -99,7 +115,7 @@ def test_sums_of_each_table_and_metres_of_the_month(drawing):
     assert "Cobrados nas linhas desta fatura 1.274,56 Cobrados EM DOBRO nas linhas desta fatura 20,00" in text
     assert "Retidos, não cobrados: Fora das zonas do mapa 879,47" in text
     assert "Soma da rede da entidade no mês 2.278,51" in text
-    assert "é de 2.258,51 m: metros clandestinos não contam nela" in text
+    assert "é de 2.258,51 m: metros clandestinos ou sem o cadastro do art. 12 não contam nela" in text
 
 
 @pytest.mark.parametrize("equipment", [False, True])

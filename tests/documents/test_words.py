@@ -110,3 +110,20 @@ def test_every_policy_key_and_value_of_the_contract_has_words():
 def test_unknown_policy_key_is_still_shown():
     line = policy_words.policy_line(records.PolicyUse("new_key", "x", "y", "D9"))
     assert (line.title, line.value, line.decision) == ("new_key", "x", "Decisão D9.")
+
+
+def test_what_an_average_reducer_would_give_is_said_as_the_fraction_that_it_is():
+    said = words.amount_if_basis("R = 70480.00/100800.00, the last bracket of art. 7")
+    assert said.endswith("com R médio de 70.480,00 ÷ 100.800,00")
+
+
+@pytest.mark.parametrize(
+    ("reason", "whose"),
+    [
+        ("permit P: 3: the network of 1 m is", "A extensão da rede da permissão P: 3 passa de 100 km"),
+        ("rows without a permit: the network of 1 m is", "A extensão da rede sem permissão passa de 100 km"),
+        ("the network of 1 m is", "A extensão total da rede passa de 100 km"),
+    ],
+)
+def test_above_100_km_says_whose_network_it_is(reason, whose):
+    assert words.held_reason("above_100_km", reason).startswith(whose)

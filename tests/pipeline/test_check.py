@@ -249,7 +249,7 @@ def test_nothing_is_issued_that_nobody_else_checked(workspace):
     assert "A person other than Ana runs geobill bill check --month 2026-11 --by NAME" in said
 
 
-@pytest.mark.parametrize("name", ["Ana Lima", "ana  lima", " ANA LIMA "])
+@pytest.mark.parametrize("name", ["Ana Lima", "ana  lima", " ANA LIMA ", "Ana Líma", "Ana Lima.", "Ａna-Lima"])
 def test_the_drafter_cant_check(workspace, name):
     second_person(workspace)
     draft(workspace, "--by", "Ana Lima")
@@ -300,6 +300,21 @@ def test_what_changes_after_the_check_is_drafted_and_checked_again(workspace, tm
     assert len(bill(workspace)["invoices"]) == 2
 
 
+def test_whom_to_pay_and_the_words_are_checked_too(workspace):
+    second_person(workspace)
+    draft(workspace, "--by", "Ana")
+    check(workspace, "--by", "Bia")
+    path = workspace / "geobill.toml"
+    settings = path.read_text(encoding="utf-8")
+    path.write_text(
+        settings.replace('payment_instructions = ""', 'payment_instructions = "Conta 666"'), encoding="utf-8"
+    )
+    assert "issuer or payment instructions" in refused(workspace, *ISSUE)
+    path.write_text(settings, encoding="utf-8")
+    done("templates", "copy", "fatura.typ.j2", workspace=workspace)
+    assert "own templates" in refused(workspace, *ISSUE)
+
+
 def test_an_operator_that_comes_after_issue_needs_a_check_of_its_own(workspace, tmp_path):
     second_person(workspace)
     draft(workspace, "--by", "Ana")
@@ -312,7 +327,7 @@ def test_an_operator_that_comes_after_issue_needs_a_check_of_its_own(workspace, 
     assert [i["number"] for i in bill(workspace)["invoices"] if i["issued_now"]] == ["2026/000003"]
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 121, "A\x07na"])
+@pytest.mark.parametrize("name", ["", "   ", "x" * 121, "A\x07na", "\u0410na", "Ana\ufe0f", "Ana\u3164Lima", "..."])
 @pytest.mark.parametrize("command", [("bill", "--draft"), ("bill", "check"), ("bill",)])
 def test_a_name_that_is_none_is_refused(workspace, command, name):
     said = refused(workspace, *command, *MONTH, "--by", name)

@@ -440,6 +440,22 @@ def test_a_removed_permit_costs_nothing_after_its_last_day(town):
     assert "ended with the removal" in refused(town, *amend(town, date="2027-03-05", **{"published-on": "2027-03-06"}))
 
 
+@at("amended")
+def test_a_removal_to_come_leaves_the_apostilas_before_it(town):
+    done("permit", "remove", "--number", "P1", "--on", "2027-06-30", workspace=town)
+    assert done(*amend(town), workspace=town)["monthly"] == "333.00"
+
+
+def test_a_number_that_looks_like_another_is_refused(town):
+    assert "can't be seen" in refused_issue(town, number="8.001/2026\u200b")
+
+
+@at("amended")
+def test_under_a_reducer_by_permit_none_is_called_held(town):
+    done("policy", "set", "reducer_scope", "permit", workspace=town)
+    assert "R by permit)" in geobill("price", "--month", "2026-12", workspace=town).out
+
+
 # -- drafts of a month
 
 

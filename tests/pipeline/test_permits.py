@@ -17,6 +17,7 @@ from permit_town import (
     pay_deposit,
     pay_fee,
     refused,
+    refused_issue,
     request,
 )
 from workspaces import done, geobill, write_network
@@ -219,7 +220,7 @@ def test_payments_add_up_and_a_receipt_counts_once(town):
     assert issue(town)["monthly"] == "345.00"
 
 
-@pytest.mark.parametrize("amount", ["0", "-5", "1.001", "NaN", "dez", "1e3000"])
+@pytest.mark.parametrize("amount", ["0", "-5", "1.001", "NaN", "dez", "1e3000", "1_000.00", "1e3", "٣٤٥.00"])
 def test_an_amount_that_is_no_payment(town, amount):
     for what in ("deposit", "fee"):
         said = refused(
@@ -245,6 +246,31 @@ def test_a_deposit_released_before_the_decree_is_missing_again(town):
     pay_fee(town)
     done("deposit", "release", "--permit", "P1", "--on", "2026-10-25", "--reason", "Pedido suspenso", workspace=town)
     assert missing(listed(town)) == ["deposit"]
+
+
+def test_a_deposit_given_back_carries_no_decree_of_an_earlier_day(town):
+    approve(town)
+    pay_deposit(town)
+    pay_fee(town)
+    done("deposit", "release", "--permit", "P1", "--on", "2026-12-01", "--reason", "Desistiu", workspace=town)
+    assert "art. 3 §§ 1, 2" in refused_issue(town)
+
+
+def test_an_amount_is_said_with_its_cents(town):
+    assert pay_deposit(town, amount="1035")["amount"] == "1035.00"
+
+
+def test_a_receipt_that_looks_like_another_is_refused(town):
+    pay_deposit(town)
+    paid = ("--amount", "1", "--paid-on", "2026-10-21", "--receipt", "881\u200b")
+    assert "can't be seen" in refused(town, "deposit", "record", "--permit", "P1", *paid)
+
+
+@at("granted")
+def test_rows_that_name_a_removed_permit_are_found(town):
+    done("permit", "remove", "--number", "P1", "--on", "2027-02-10", workspace=town)
+    report = import_line(town, "x1", 100, 100, "--permit", "P1")
+    assert codes(report) == ["removed_permit"]
 
 
 @at("granted")

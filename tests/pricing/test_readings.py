@@ -162,6 +162,14 @@ def test_shared_metres_are_flagged_in_either_setting_on_lines_of_their_own(setti
     assert flagged == ({("MT", D("600.00")), ("BT", D("600.00"))} if setting == "each" else {("BT", D("600.00"))})
 
 
+@pytest.mark.parametrize("vertex", [None, 609.9, 609.0, 300.0])
+def test_a_vertex_near_the_end_of_a_strip_makes_it_no_longer(vertex):
+    points = [(10, 50), *([(vertex, 50)] if vertex else []), (610, 50)]
+    found = pair({"geometry": line(*points), "width_m": "2.50"}, straight(1000, y=50.5), same_strip="once")
+    paid = found.pieces[found.pieces["priced_with"].notna()]
+    assert sum(paid["length_m"], D(0)) == D("600.00")
+
+
 def test_metres_paid_for_by_another_line_count_in_no_reducer():
     rows = (straight(4000, service="MT"), straight(4000, service="BT"))
     assert pair(*rows, same_strip="each").bill.operators[0].network_length_m == 8000
@@ -207,6 +215,18 @@ def test_held_metres_stay_held_and_are_paid_for_by_nobody():
     assert total(found) == D("270.00")
     assert found.bill.metres.held == 600
     assert found.bill.metres.close()
+
+
+def test_what_is_held_pays_for_no_other_line():
+    """The wider line lies just outside the map and is held there: the other one isn't free for that."""
+    rows = (straight(600, y=100.2, width_m="0.80"), straight(600, y=99.9, width_m="0.60"))
+    zones = (("Z1", "100", box(0, 0, 700, 100)),)
+    found = pair(*rows, zones=zones, same_strip="once", max_gap_m="0")
+    assert (total(found), found.bill.metres.held) == (D("540.00"), D("600.00"))
+    assert set(found.pieces["priced_with"]) == {None}
+    half = (("Z1", "100", box(0, 0, 700, 100)), ("Z2", "100", box(0, 100, 310, 200)))
+    found = pair(*rows, zones=half, same_strip="once", max_gap_m="0")
+    assert (total(found), found.bill.metres.held) == (D("630.00"), D("300.00"))
 
 
 def straights():

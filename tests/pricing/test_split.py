@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geobill.errors import InputError
 from geobill.pricing.cut import Rules, cut
-from geobill.pricing.split import split_segments, zone_set
+from geobill.pricing.split import cut_segments, share_pieces, split_segments, zone_set
 from pricing.geos_oracle import geos_split
 from pricing.shapes import box, line, line_frame, turn, zone_frame
 
@@ -86,6 +86,19 @@ def test_a_border_ends_where_the_line_turns_off_it(angle):
         ("Z2", None, ("on_border",)): 70,
         ("Z2", None, ()): 30.02,
     }
+
+
+@pytest.mark.parametrize("back", [(100, 45), (0, 45), (100, 40.7)])
+@pytest.mark.parametrize("angle", [0, 20])
+def test_a_corner_exactly_on_a_border_leaves_no_piece_of_nothing_and_can_be_drawn(back, angle):
+    segments = line_frame(turn(line((30, 40), (100, 40), back, (0, 60)), angle))
+    zones = two(angle=angle)
+    made = cut_segments(segments, zones, rules=Rules())
+    assert (made.stretches["end_m"] - made.stretches["start_m"]).min() > 1e-9
+    units = np.floor(shapely.length(segments.geometry.values) * 100 + 0.5).astype(np.int64)
+    pieces = share_pieces(made, segments, zones, units, located=True)
+    assert pieces["units"].sum() == units[0]
+    assert set(shapely.get_type_id(pieces["geometry"].to_numpy())) == {5}
 
 
 @pytest.mark.parametrize("angle", ANGLES)
