@@ -40,6 +40,7 @@ def price(
     found = price_month(opened, BillingMonth.parse(month), located=located)
     if pieces is not None:
         write_pieces(pieces, found.priced.pieces, opened.settings.municipality.srid)
+        shared.say(f"{len(found.priced.pieces)} pieces in {pieces}")
     data = price_answer(found.bill) | {"decrees": [change_answer(c) for c in price_changes(opened, found)]}
     shared.answer(data, json, lambda: "\n".join([price_summary(data), *decree_summary(data)]))
 

@@ -139,13 +139,15 @@ def permit_remove(
     json: JsonOption = False,
 ) -> None:
     """Record that a permit's equipment is out of the street."""
+    from geobill.cli.answers import finding_answer
     from geobill.domain.dates import parse_date
     from geobill.pipeline.permits import remove_permit
 
     state = remove_permit(
         shared.open_given(workspace), number.strip(), parse_date(on, "--on"), reason.strip(), shared.now()
     )
-    _answer_state(state, json, "removed")
+    data = _state_answer(state) | {"findings": [finding_answer(f) for f in state.findings]}
+    shared.answer(data, json, lambda: f"removed: {_describe(data)}{_warnings(data)}")
 
 
 @deposit_app.command("demand")
@@ -239,7 +241,7 @@ def decree_issue(
     json: JsonOption = False,
 ) -> None:
     """Record the city hall's decree, at the price of its date; all that it lacks is listed in one refusal."""
-    from geobill.cli.answers import decree_answer
+    from geobill.cli.answers import decree_answer, finding_answer
     from geobill.domain.dates import parse_date
     from geobill.pipeline.decrees import issue_decree
 
@@ -252,8 +254,10 @@ def decree_issue(
         parse_date(published_on, "--published-on"),
         shared.now(),
     )
-    data = decree_answer(made.decree) | {"file": str(made.file)}
-    shared.answer(data, json, lambda: f"Decree {data['number']} recorded: R$ {data['monthly']} a month. {made.file}")
+    findings = [finding_answer(f) for f in made.findings]
+    data = decree_answer(made.decree) | {"file": str(made.file), "findings": findings}
+    said = f"Decree {data['number']} recorded: R$ {data['monthly']} a month. {made.file}"
+    shared.answer(data, json, lambda: said + _warnings(data))
 
 
 @decree_app.command("amend")
@@ -349,6 +353,10 @@ def _state_answer(state: Any, whole: bool = False) -> dict[str, Any]:
 def _answer_state(state: Any, as_json: bool, said: str) -> None:
     data = _state_answer(state)
     shared.answer(data, as_json, lambda: f"{said}: {_describe(data)}")
+
+
+def _warnings(data: dict[str, Any]) -> str:
+    return "".join(f"\n  {f['severity']}: {f['message']}; {f['fix']}" for f in data["findings"])
 
 
 def _describe(p: dict[str, Any]) -> str:

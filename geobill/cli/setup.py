@@ -58,15 +58,22 @@ def operator_add(
     json: JsonOption = False,
 ) -> None:
     """Add an operator."""
+    from geobill.cli.answers import finding_answer
     from geobill.domain.network import Operator
     from geobill.pipeline.registers import add_operator
 
     operator = Operator(id_.strip(), name.strip(), kind, cnpj, service, address, email, representative)
-    add_operator(shared.open_given(workspace), operator, shared.now())
+    findings = add_operator(shared.open_given(workspace), operator, shared.now())
+    said = "".join(f"\n  {f.severity}: {f.message}; {f.fix}" for f in findings)
     shared.answer(
-        {"operator": operator.id, "name": operator.name, "kind": operator.kind},
+        {
+            "operator": operator.id,
+            "name": operator.name,
+            "kind": operator.kind,
+            "findings": [finding_answer(f) for f in findings],
+        },
         json,
-        lambda: f"Operator {operator.id} added.",
+        lambda: f"Operator {operator.id} added.{said}",
     )
 
 
@@ -78,7 +85,14 @@ def operator_list(workspace: WorkspaceOption = None, json: JsonOption = False) -
 
     found = list_operators(shared.open_given(workspace))
     data = {"operators": [to_plain(o) for o in found]}
-    shared.answer(data, json, lambda: "\n".join(f"{o.id}  {o.name}  ({o.kind})" for o in found) or "No operators yet.")
+    shared.answer(
+        data,
+        json,
+        lambda: (
+            "\n".join(f"{o.id}  {o.name}  ({o.kind}){f'  CNPJ {o.cnpj}' if o.cnpj else ''}" for o in found)
+            or "No operators yet."
+        ),
+    )
 
 
 @policy_app.command("set", context_settings={"ignore_unknown_options": True})  # so that -1 is a value

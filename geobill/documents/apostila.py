@@ -7,10 +7,11 @@ from decimal import Decimal
 from geobill.documents import memo, words
 from geobill.documents.forms import Job, make
 from geobill.documents.overrides.folder import PACKAGE, Templates
-from geobill.documents.policy_words import POLICY, policy_value
+from geobill.documents.policy_words import POLICY, policy_line, policy_value
 from geobill.documents.typesetting import printable
 from geobill.domain import apostila as causes
 from geobill.domain.apostila import Cause, PriceChange
+from geobill.domain.invoice import PolicyUse
 from geobill.domain.permit import Decree
 from geobill.errors import TemplateError
 
@@ -106,7 +107,8 @@ def cause_line(cause: Cause) -> CauseLine:
     if cause.cause == causes.POLICY:
         text = POLICY.get(cause.what)
         title = text.title if text else cause.what
-        return CauseLine(f"Parâmetro de cálculo: {title} ({cause.what})", cause.before, cause.now)
+        said = [policy_line(PolicyUse(cause.what, value, "")).meaning or value for value in (cause.before, cause.now)]
+        return CauseLine(f"Parâmetro de cálculo: {title}", *said)
     what = WHAT.get(cause.what, cause.what)
     if cause.what == "edition":
         return CauseLine(what, cause.before, cause.now)

@@ -32,6 +32,7 @@ DIGESTS: dict[str, str] = {
     "operator": "Cadastro da entidade",
     "authority": "Dados do Município",
     "permits": "Permissões",
+    "permit": "Permissão (atos e pagamentos)",
     "templates": "Modelos próprios",
     "lines": "Linhas",
 }

@@ -12,7 +12,7 @@ from geobill.documents import words
 from geobill.documents.lines import metres_charged
 from geobill.documents.memo import HeldGroup, held_groups
 from geobill.documents.month_links import Document, documents_by_owner
-from geobill.documents.policy_words import decision_in_words, policy_line
+from geobill.documents.policy_words import decision_in_words, policy_line, policy_value
 from geobill.documents.templating import fill
 from geobill.documents.zone_maps import ZoneSum, zone_maps, zone_sums
 from geobill.domain.apostila import PriceChange
@@ -147,6 +147,7 @@ def render_month_index(
         issued_on=days[0],
         due_on=days[1],
         is_draft=bool(prefix),
+        clandestine_counts=policy_value(basis, "clandestine_counts_in_reducer", "false") == "true",
         rows=rows,
         totals=_totals(rows, lines, sums, len(invoices)),
         held=_held_rows(bill.held, operators),

@@ -60,11 +60,16 @@ HELD: dict[str, str] = {
         "O trecho está fora das zonas do Mapa de Valores, além do alcance admitido até a zona mais próxima: falta o "
         "valor T do terreno para o cálculo."
     ),
+    "payer_held": (
+        "A faixa é paga por outro trecho da entidade, de permissão cuja rede passa de 100 km e cuja cobrança está retida: "
+        "estes metros aguardam a mesma decisão."
+    ),
 }
 HELD_TITLES: dict[str, str] = {
     "above_100_km": "Rede acima de 100 km",
     "overlap": "Sobreposição de zonas",
     "no_zone": "Fora das zonas do mapa",
+    "payer_held": "Faixa paga por trecho retido",
 }
 SERVICES: dict[str, str] = {
     "energy": "energia elétrica",

@@ -52,7 +52,7 @@ class AmountIf:
 class Held:
     """Metres that the law, or the map, gives no price for; they wait for a decision (art. 15).
 
-    ``code`` is ``above_100_km``, ``overlap`` or ``no_zone``; ``segment`` is None where a whole operator is held.
+    ``code`` is ``above_100_km``, ``overlap``, ``no_zone`` or ``payer_held``; ``segment`` is None where a whole operator is held.
     """
 
     operator: str

@@ -198,7 +198,8 @@ def differences(bill: Bill, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
                     "warning",
                     f"invoice {invoice.number} of {owner} stands at R$ {invoice.total}; "
                     f"the month would now be R$ {mine.total if mine else '0.00'}",
-                    "an issued invoice never changes; a correction is a credit or difference note",
+                    "an issued invoice never changes, and geobill writes no credit or difference notes yet: correct it outside of "
+                    "the program",
                 )
             )
     return tuple(found)

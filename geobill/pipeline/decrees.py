@@ -16,6 +16,7 @@ from geobill.domain.finding import Finding
 from geobill.domain.money import plain
 from geobill.domain.permit import Decree, PermitFile
 from geobill.errors import InputError, LawError, StoreError
+from geobill.pipeline.backdating import find_billed_months
 from geobill.pipeline.drafting import Drafted, Drafting
 from geobill.pipeline.month import Month
 from geobill.pipeline.papers import Desk, Paper, slug
@@ -49,6 +50,7 @@ class DecreeMade:
     decree: Decree
     file: Path
     change: PriceChange | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,9 @@ def issue_decree(
         decree = Decree(act_number, number, on, signatory, published_on, drafted.draft)
         content = drafting.render(drafted, act=decree)["pdf"]
         path = _keep(workspace, connection, drafting.register, decree, drafted, "decreto", content, now)
-    return DecreeMade(decree, _write_kept(path, content, decree))
+        planned = drafted.standing != drafted.draft.price
+        late = find_billed_months(workspace, connection, file.permit.operator, published_on) if planned else ()
+    return DecreeMade(decree, _write_kept(path, content, decree), findings=late)
 
 
 def amend_decree(

@@ -1,8 +1,8 @@
 """Permits and what is done about them, each recorded once and for good (arts. 2, 3)."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +17,7 @@ from geobill.domain.permit import Act, Permit, PermitFile
 from geobill.errors import InputError, LawError
 from geobill.law.policy import Policy
 from geobill.law.statutes import load_statute
+from geobill.pipeline.backdating import find_billed_months
 from geobill.pipeline.drafting import Drafting, find_file
 from geobill.pricing.in_force import day_of, stands, text
 from geobill.pricing.network import exact_lengths
@@ -40,6 +41,7 @@ class PermitState:
     planned_m3: Decimal
     standing_m3: Decimal
     missing: tuple[Missing, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 def add_permit(workspace: Workspace, permit: Permit, now: str) -> PermitState:
@@ -178,7 +180,10 @@ def remove_permit(workspace: Workspace, number: str, on: date, reason: str, now:
                 f"{published.isoformat()}. Nothing was changed."
             )
 
-    return _record(workspace, number, (Act(number, acts.REMOVED, on, note=reason),), check, now)
+    state = _record(workspace, number, (Act(number, acts.REMOVED, on, note=reason),), check, now)
+    with workspace.database.read() as connection:
+        late = find_billed_months(workspace, connection, state.file.permit.operator, on + timedelta(days=1))
+    return replace(state, findings=late)
 
 
 def list_permits(workspace: Workspace, on: date, number: str | None = None) -> list[PermitState]:

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+from stdnum.br import cnpj
+
+from geobill.domain.finding import Finding
 from geobill.domain.invoice import Decision
 from geobill.domain.network import KINDS, Operator
 from geobill.errors import InputError
@@ -10,14 +13,22 @@ from geobill.store.registers import Registers
 from geobill.store.workspace import Workspace
 
 
-def add_operator(workspace: Workspace, operator: Operator, now: str) -> None:
-    """Add who owns equipment and pays for it."""
+def add_operator(workspace: Workspace, operator: Operator, now: str) -> tuple[Finding, ...]:
+    """Add who owns equipment and pays for it; say where the CNPJ's check digits are wrong."""
     if not operator.id.strip() or not operator.name.strip():
         raise InputError("An operator needs an id and a name: give both --id and --name.")
     if operator.kind not in KINDS:
         raise InputError(f"--kind can't be {operator.kind!r}. Allowed: {', '.join(KINDS)}.")
     with workspace.database.write() as connection:
         Registers(connection, workspace.database.tables).save_operator(operator, now)
+    if operator.cnpj.strip() and not cnpj.is_valid(operator.cnpj):
+        message = (
+            f"the CNPJ {operator.cnpj!r} has wrong check digits, and would be printed so on invoices that never change"
+        )
+        return (
+            Finding("cnpj_invalid", "warning", message, "Compare it with the company's registration before billing."),
+        )
+    return ()
 
 
 def list_operators(workspace: Workspace) -> list[Operator]:

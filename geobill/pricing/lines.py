@@ -23,8 +23,8 @@ NO_DECREE = "no_decree"
 class Stretch:
     """A piece with what its price depends on; ``length_m`` is exact.
 
-    ``payer`` is the segment that pays for it where a shared strip pays once (``same_strip = once``): such a piece stands
-    on no line.
+    ``payer`` is the segment that pays for it where a shared strip pays once (``same_strip = once``), ``payer_row`` that
+    row's label: such a piece stands on no line.
     """
 
     segment: str
@@ -39,6 +39,7 @@ class Stretch:
     held: str | None
     flags: tuple[str, ...]
     payer: str | None = None
+    payer_row: Any = None
     geometry: Any = None
 
     def group(self) -> tuple[Any, ...]:

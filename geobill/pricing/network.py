@@ -75,6 +75,7 @@ class CutNetwork:
                 held=p.held,
                 flags=flags,
                 payer=str(ordered[p.payer].segment) if p.payer >= 0 else None,
+                payer_row=ordered[p.payer].Index if p.payer >= 0 else None,
                 geometry=getattr(p, "geometry", None),
             )
             stretches[row.Index].append(found)

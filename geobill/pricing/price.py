@@ -21,13 +21,15 @@ from geobill.pricing.in_force import due_rows
 from geobill.pricing.lines import ZERO_M, Prices, Stretch, printing_order
 from geobill.pricing.network import CutNetwork, Measured, cut_network, exact_lengths
 from geobill.pricing.piece_frames import CABINETS, PIECES, cabinet_frame, piece_frame, stacked
-from geobill.pricing.scopes import Scope, scopes
+from geobill.pricing.scopes import PAYER_HELD, Scope, hold_with_payers, scopes
 from geobill.pricing.split import HELD_OVERLAP
 from geobill.pricing.whole_month import cabinets_of, whole_month
 
 HELD_REASONS = {
     HELD_OVERLAP: "the value map gives two values for this place; set on_overlap, or correct the map",
-    "no_zone": "no zone of the value map covers this place or lies within max_gap_m of it; art. 7 prices it by the map",
+    "no_zone": "no zone of the value map covers this place or lies within max_gap_m of it (art. 7 prices it by the map); "
+    "complete the map, or raise max_gap_m",
+    PAYER_HELD: "the line that pays for this strip (same_strip = once) is held: its permit is above 100 km",
 }
 
 
@@ -161,6 +163,7 @@ def _price_operator(
     above_100_km: Decimal | None,
 ) -> tuple[OperatorBill, pd.DataFrame, pd.DataFrame]:
     found = scopes(mine, measured, prices, above_100_km)
+    measured = hold_with_payers(found, measured)
     by_group: dict[tuple[Any, ...], Line] = {}
     for scope in found:
         if scope.reducer is not None:

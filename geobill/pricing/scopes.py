@@ -1,7 +1,7 @@
 """Whose extension sets R: an operator's whole network, or each permit's own (policy ``reducer_scope``)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,8 @@ from geobill.law.charge import Silence
 from geobill.pricing.in_force import text
 from geobill.pricing.lines import ZERO_M, Prices, Stretch
 from geobill.pricing.network import Measured
+
+PAYER_HELD = "payer_held"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,27 @@ def scopes(rows: gpd.GeoDataFrame, measured: Measured, prices: Prices, above_100
         _scope(permit, by_permit[permit], rows, measured, prices, above_100_km)
         for permit in sorted(by_permit, key=lambda p: (p is not None, p or ""))
     ]
+
+
+def hold_with_payers(found: Iterable[Scope], measured: Measured) -> Measured:
+    """Hold the metres for which a line pays that is itself held for its R: else nobody would pay for them.
+
+    Only where each permit has its own R (``reducer_scope = permit``) can the payer be held and the other not. The metres
+    count in no R all the same.
+    """
+    silent = {label for scope in found if scope.silence is not None for label in scope.labels}
+    if not silent:
+        return measured
+    stretches = {
+        label: [
+            replace(s, held=PAYER_HELD, payer=None, payer_row=None)
+            if s.payer_row in silent and label not in silent
+            else s
+            for s in pieces
+        ]
+        for label, pieces in measured.stretches.items()
+    }
+    return replace(measured, stretches=stretches)
 
 
 def _scope(

@@ -17,7 +17,7 @@ from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
 from geobill.pricing.in_force import standing_rows, text
 from geobill.pricing.lines import ZERO_M, Cabinet, Prices, printing_order
 from geobill.pricing.network import CutNetwork, cut_network
-from geobill.pricing.scopes import scopes
+from geobill.pricing.scopes import hold_with_payers, scopes
 
 
 def price_permit(
@@ -98,7 +98,9 @@ def _price(
     reducers: list[Decimal | Ratio | None] = []
     held = planned = extension = ZERO_M
     silent = False
-    for scope in scopes(rows, measured, prices, above_100_km):
+    found = scopes(rows, measured, prices, above_100_km)
+    measured = hold_with_payers(found, measured)
+    for scope in found:
         mine = [label for label in scope.labels if is_asked_for(text(permits[label]))]
         if not mine and prices.policy.reducer_scope == "permit":
             continue

@@ -259,7 +259,7 @@ def test_the_clerk_finds_every_cause_and_every_reason_to_hold():
 def test_every_finding_is_explained_to_somebody():
     codes = called_with("Finding", "note", "_lies")
     assert {"already_stored", "crs_missing", "width_unusual", "differs_from_issued"} <= codes
-    text = page("analista.md") + page("financeiro.md")
+    text = page("analista.md") + page("financeiro.md") + page("juridico.md")
     assert sorted(c for c in codes if f"`{c}`" not in text) == []
 
 

@@ -63,7 +63,9 @@ def test_old_and_new_price_with_their_causes():
         "permissão nº 17/2026, Processo Administrativo nº 4.512/2026", "passa a ser de R$ 20.689,56 (vinte mil",
         "Coeficiente redutor R (art. 7º) 1,00 5.900,00 ÷ 6.000,00", "Edição do Mapa de Valores (art. 7º, T) 2026 2027",
         "Extensão da rede da permissão (art. 7º, a) 1.234,56 m 6.348,03 m", "Volume dos equipamentos (art. 7º, § 2º) 0 m³ 2,40 m³",
-        "(same_strip) each once", "Preço do metro cúbico (art. 7º, § 2º) 150,00 162,50", "Anexo – Memória de cálculo",
+        "Redes na mesma faixa Cada rede paga a sua contribuição.",
+        "A faixa paga uma só vez, pela maior largura.", "Preço do metro cúbico (art. 7º, § 2º) 150,00 162,50",
+        "Anexo – Memória de cálculo",
         "Aumento", "MINUTA", "Registrada e publicada em",
     ):  # fmt: skip
         assert packed(part) in text, part

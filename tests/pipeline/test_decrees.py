@@ -501,3 +501,15 @@ def test_the_whole_life_reads_well_on_the_screen(town):
     assert "decree 8.001/2026 (permit P1): recorded R$ 345.00, now R$ 333.00; reducer 1.00 to 0.90" in shown
     assert "P1  alfa  granted: planned 0.00 m" in geobill("permit", "list", "--on", "2026-12-31", workspace=town).out
     assert "decree 8.001/2026, permit P1 (alfa): R$ 345.00 a month" in geobill("decree", "list", workspace=town).out
+
+
+def test_a_decree_or_a_removal_dated_back_says_which_months_are_issued_already(tmp_path):
+    root = make_town(tmp_path)
+    import_line(root, "antiga", 600, 500)
+    done("bill", "--month", "2026-11", "--issued-on", "2026-12-01", workspace=root)
+    request(root)
+    made = grant(root)  # published on 2026-11-05, planned metres due from then
+    assert [f["code"] for f in made["findings"]] == ["billed_before"]
+    assert "2026-11 (2026/000001)" in made["findings"][0]["message"]
+    gone = done("permit", "remove", "--number", "P1", "--on", "2026-11-20", workspace=root)
+    assert [f["code"] for f in gone["findings"]] == ["billed_before"]

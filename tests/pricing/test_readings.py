@@ -229,6 +229,21 @@ def test_what_is_held_pays_for_no_other_line():
     assert (total(found), found.bill.metres.held) == (D("630.00"), D("300.00"))
 
 
+def test_metres_whose_payer_is_held_for_its_reducer_wait_with_it():
+    rows = network(
+        straight(100000.01, permit="P-1", width_m="0.80"),
+        straight(600, permit="P-2"),
+        straight(400, y=90, permit="P-2"),
+    )
+    policy = {"reducer_scope": "permit", "same_strip": "once"}
+    found = run(rows, zones=LONG, **policy)
+    assert total(found) == D("360.00")
+    by_code = {h.code: (h.segment, h.length_m) for h in found.bill.held}
+    assert by_code == {"above_100_km": (None, D("100000.01")), "payer_held": ("S2", D("600.00"))}
+    assert found.bill.metres.close()
+    assert found.bill.operators[0].whole_month.held_m == D("100600.01")
+
+
 def straights():
     """Two-point lines within a small square: many that nearly touch."""
     place = st.integers(0, 300).map(lambda n: n / 10)
