@@ -12,7 +12,6 @@ from decimal import Decimal
 import geopandas as gpd
 import numpy as np
 import shapely
-from scipy.spatial import cKDTree
 
 from geobill.domain.finding import Finding, SetAside
 from geobill.frames import ZONES, check_columns
@@ -272,6 +271,8 @@ def nearest_owner(
     label = np.array([lowest(z, ranks) for z in near], dtype=int)
     tied = np.flatnonzero([len(z) > 1 for z in near])
     if len(tied) and len(samples):
+        from scipy.spatial import cKDTree  # a fifth of a second, which few maps need
+
         _, at = cKDTree(samples).query(shapely.get_coordinates(points[tied]))
         for point, zone in zip(tied.tolist(), sample_owner[at].tolist(), strict=True):
             label[point] = zone if zone in near[point] else label[point]
