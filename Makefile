@@ -1,7 +1,7 @@
 # geobill's own chores. Needs python3 (3.11 to 3.13, with venv), make and the package registries; `make` lists the targets.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint sample notebooks hooks bundle lock clean
+.PHONY: help demo test test-run test-rest bench lint sample notebooks hooks bundle lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,9 +14,17 @@ help: ## list the targets
 demo: $(STAMP) ## one month of the sample town: documents and annexes in demo/
 	@$(BIN)/geobill demo demo
 
-test: $(STAMP) ## everything that CI runs
+test: $(STAMP) ## everything that CI runs, in two halves at once: two cores
 	@tools/debian-packages.sh
-	@$(BIN)/python -m pytest
+	@$(MAKE) --no-print-directory -j2 -O -k test-run test-rest
+
+# what runs whole commands, as processes of their own; the other half is all the rest, so that no new folder is left out
+RUN := tests/cli tests/demo tests/docs tests/pipeline tests/store tests/tools tests/test_cases.py tests/test_real_month.py
+test-run: $(STAMP)
+	@$(BIN)/python -m pytest $(RUN)
+
+test-rest: $(STAMP)
+	@$(BIN)/python -m pytest tests $(addprefix --ignore=,$(RUN))
 
 bench: $(STAMP) ## how fast the program starts; the real month on ../shared/data: sums, seconds and peak memory of each command
 	@$(BIN)/python benchmarks/start.py
