@@ -19,7 +19,7 @@ test: $(STAMP) ## everything that CI runs, in two halves at once: two cores
 	@$(MAKE) --no-print-directory -j2 -O -k test-run test-rest
 
 # what runs whole commands, as processes of their own; the other half is all the rest, so that no new folder is left out
-RUN := tests/cli tests/demo tests/docs tests/pipeline tests/store tests/tools tests/test_cases.py tests/test_real_month.py
+RUN := tests/cli tests/docs tests/pipeline tests/tools tests/test_cases.py
 test-run: $(STAMP)
 	@$(BIN)/python -m pytest $(RUN)
 

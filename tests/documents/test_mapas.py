@@ -11,7 +11,7 @@ from geobill.documents.maps import CLANDESTINE, PERMITTED, network_map
 from geobill.documents.render import render_invoice
 from geobill.errors import TemplateError
 
-REAL = Path("/work/shared/data/caieiras")
+REAL = Path(__file__).parents[3] / "shared/data/caieiras"
 
 
 def frame(shapes, crs="EPSG:31983", **columns):
@@ -133,7 +133,7 @@ def test_degrees_mixed_systems_and_nothing_are_refused():
         network_map(LINE.iloc[:0], squares([]))
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real network is in /work/shared/data, which is absent here")
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real network is in ../shared/data, which is absent here")
 @pytest.mark.parametrize(("layer", "most"), [("zonas_bairro", 100_000), ("zonas_quadra", 400_000)])
 def test_the_real_network_gives_a_small_document(layer, most):
     zones = gpd.read_file(REAL / "mapa_de_valores.gpkg", layer=layer)
