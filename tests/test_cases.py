@@ -5,11 +5,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 
-def test_every_pricing_case_holds(shared, tmp_path):
+
+@pytest.mark.parametrize("kind", ["pricing", "pricing-finished"])
+def test_every_pricing_case_holds(shared, tmp_path, kind):
     runner = shared / "cases" / "run_cases.py"
     command = Path(sys.executable).with_name("geobill")
-    cases = sorted(p.parent for p in (shared / "cases" / "pricing").glob("*/case.json"))
+    cases = sorted(p.parent for p in (shared / "cases" / kind).glob("*/case.json"))
 
     def run(half):
         folder = tmp_path / str(half)

@@ -8,6 +8,7 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import shapely
 
 from geobill.frames import plan_lengths, whole_units
 from geobill.law.policy import Policy
@@ -115,13 +116,15 @@ def _round_half_up(metres: Decimal, policy: Policy) -> int:
 
 
 def _strips(rows: gpd.GeoDataFrame, widths: Mapping[str, Decimal], prices: Prices) -> Strips:
-    """Gather what decides about shared strips; among equal widths the service and the id say who pays, then where it lies."""
+    """Gather what decides about shared strips; among equal widths the service, id and permit say who pays, then the drawing."""
     cumulate = prices.policy.doublings_cumulate
     times = {s: prices.law.multiplier(s, prices.on, cumulate=cumulate) for s in set(rows["status"])}
-    bounds = rows.geometry.bounds.to_numpy().tolist() if len(rows) else []
+    drawn = shapely.to_wkb(rows.geometry.to_numpy())
     keys = [
-        (text(s) or "", str(n), *map(float, b))
-        for s, n, b in zip(rows["service"], rows["segment"], bounds, strict=True)
+        (text(s) or "", str(n), text(p) or "", str(status), wkb)
+        for s, n, p, status, wkb in zip(
+            rows["service"], rows["segment"], rows["permit"], rows["status"], drawn, strict=True
+        )
     ]
     turn = np.empty(len(rows), dtype=np.int64)
     turn[sorted(range(len(rows)), key=lambda n: (keys[n], n))] = np.arange(len(rows))

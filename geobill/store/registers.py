@@ -1,10 +1,8 @@
 """Registers of the cadastre that carry no geometry: operators, decisions, batches of files."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from datetime import date
-from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -113,8 +111,3 @@ class Registers:
         ]
         if aside:
             self._c.execute(self._t.set_aside.insert(), aside)
-
-    def load_batches(self) -> list[dict[str, Any]]:
-        """Every batch, oldest first, with its report."""
-        rows = self._c.execute(select(self._t.batches).order_by(self._t.batches.c.id))
-        return [{**row._mapping, "report": json.loads(row.report)} for row in rows]

@@ -244,6 +244,13 @@ def test_metres_whose_payer_is_held_for_its_reducer_wait_with_it():
     assert found.bill.operators[0].whole_month.held_m == D("100600.01")
 
 
+def test_rows_alike_but_for_their_permit_settle_who_pays_whatever_their_order():
+    rows = [straight(600, segment="S", permit=p) for p in ("P-1", "P-2")]
+    for given_rows in (rows, rows[::-1]):
+        found = pair(*given_rows, same_strip="once", reducer_scope="permit").bill.operators[0]
+        assert [(x.permit, x.length_m) for x in found.lines] == [("P-1", D("600.00"))]
+
+
 def straights():
     """Two-point lines within a small square: many that nearly touch."""
     place = st.integers(0, 300).map(lambda n: n / 10)
