@@ -14,7 +14,7 @@ from geobill.domain.network import Authority
 from geobill.domain.record import canonical_json, sha256
 from geobill.errors import InputError
 from geobill.law.policy import Policy
-from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.law.statutes.street_use import StreetUseLaw
 
 
 def is_banking_day(

@@ -13,7 +13,7 @@ from geobill.domain.money import plain
 from geobill.domain.network import Authority, Operator
 from geobill.domain.permit import Act, PermitFile
 from geobill.law.policy import Policy
-from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.law.statutes.street_use import StreetUseLaw
 
 ZERO = Decimal("0.00")
 # the price of a whole month doesn't depend on these

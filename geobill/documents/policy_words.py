@@ -111,14 +111,6 @@ POLICY: dict[str, PolicyText] = {
             "once": "A faixa paga uma só vez, pela maior largura.",
         },
     ),
-    "limitation_years": PolicyText(
-        "Prescrição",
-        "A Lei não fixa prazo para a cobrança de meses passados.",
-        {
-            "none": "Não se aplica prazo.",
-            "*": "Meses anteriores a {value} anos são calculados e ficam retidos até decisão.",
-        },
-    ),
     "due_month": PolicyText(
         "Mês do vencimento",
         "O art. 8º fixa o décimo quinto dia e não diz de qual mês.",
@@ -162,6 +154,38 @@ POLICY: dict[str, PolicyText] = {
         {
             "set_aside": "O trecho repetido da mesma entidade e serviço é cobrado uma só vez.",
             "bill": "Cada registro entregue é cobrado.",
+        },
+    ),
+    "limitation_years": PolicyText(
+        "Prescrição",
+        "A Lei não fixa prazo para a cobrança de meses passados.",
+        {
+            "none": "Não se aplica prazo.",
+            "*": "Meses anteriores a {value} anos são calculados e ficam retidos até decisão.",
+        },
+    ),
+    "ample_defence_days": PolicyText(
+        "Prazo da ampla defesa",
+        "O art. 10, § 1º, assegura ampla defesa e não lhe fixa prazo.",
+        {
+            "hold": "Sem prazo fixado em decisão, não se cobra em dobro.",
+            "*": "O prazo da defesa é de {value} dias, contados da notificação.",
+        },
+    ),
+    "set_off_share": PolicyText(
+        "Compensação com créditos",
+        "O art. 14 autoriza a utilização parcial dos débitos e não diz em que parte.",
+        {
+            "hold": "Nada se compensa até decisão (art. 15).",
+            "*": "Compensa-se até a fração {value} de cada débito.",
+        },
+    ),
+    "deposit_follows_price": PolicyText(
+        "Caução e mudança de preço",
+        "O art. 3º, § 2º, não diz se a caução acompanha a mudança do valor mensal.",
+        {
+            "no": "A caução permanece no valor da expedição do decreto.",
+            "yes": "A caução é complementada ou devolvida quando muda o valor mensal.",
         },
     ),
 }

@@ -7,6 +7,9 @@ from decimal import Decimal
 from geobill.domain.dates import BillingMonth
 from geobill.domain.network import Authority, Operator
 from geobill.domain.ratio import Ratio
+from geobill.domain.record import added
+
+Day = date  # for a record with a field of the name date, which would hide the type
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,8 @@ class Line:
     depreciation_index × reducer × multiplier × days / month_days``. Equipment (art. 7 § 2): ``volume_m3 ×
     price_per_m3 × multiplier × days / month_days``. Factors that don't apply are None. An average ``reducer`` (policy
     ``reducer_method = graduated``) is a Ratio of metres, applied as the fraction it is. ``land_value`` is in reais a
-    square metre, ``amount`` in reais.
+    square metre, ``amount`` in reais. Where a sister law charges equipment by the piece: ``pieces × price_per_piece ×
+    multiplier × days / month_days``.
     """
 
     kind: str
@@ -38,6 +42,8 @@ class Line:
     amount: Decimal
     articles: tuple[str, ...]
     flags: tuple[str, ...]
+    pieces: int | None = added(None)
+    price_per_piece: Decimal | None = added(None)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,8 @@ class AmountIf:
 class Held:
     """Metres that the law, or the map, gives no price for; they wait for a decision (art. 15).
 
-    ``code`` is ``above_100_km``, ``overlap``, ``no_zone`` or ``payer_held``; ``segment`` is None where a whole operator is held.
+    ``code`` is ``above_100_km``, ``overlap``, ``no_zone``, ``payer_held`` or, of a past month, ``limitation``; ``segment``
+    is None where a whole operator is held.
     """
 
     operator: str
@@ -72,6 +79,33 @@ class Exempt:
     reason: str
     article: str
     length_m: Decimal
+
+
+@dataclass(frozen=True)
+class Suspended:
+    """What a court keeps from being demanded in a month: priced line by line, and on no line of the invoice.
+
+    ``suspension`` is the id under which it is recorded, ``court_case`` the number of the lawsuit, ``effect`` one of
+    ``domain.suspension.EFFECTS``. ``length_m`` are the metres concerned on at least one day of the month.
+    """
+
+    operator: str
+    suspension: str
+    court_case: str
+    court: str
+    effect: str
+    lines: tuple[Line, ...]
+    total: Decimal
+    length_m: Decimal
+
+
+@dataclass(frozen=True)
+class SetOff:
+    """A part of a debt paid with a credit from waived revenue (art. 14): the credit, its local law, the part in reais."""
+
+    credit: str
+    law: str
+    amount: Decimal
 
 
 @dataclass(frozen=True)
@@ -125,6 +159,7 @@ class OperatorBill:
     metres: Books
     features: Books
     whole_month: WholeMonth
+    suspended: tuple[Suspended, ...] = added(())
 
 
 @dataclass(frozen=True)
@@ -139,14 +174,20 @@ class PolicyUse:
 
 @dataclass(frozen=True)
 class Decision:
-    """A mayor's decision on what the law leaves open (art. 15)."""
+    """A mayor's decision on what the law leaves open (art. 15).
+
+    ``question`` is a policy key or a question in free text. ``in_force_from`` is the first day for which it answers, None
+    for every month since the law; ``scan`` is the SHA-256 of the signed paper, kept in the archive.
+    """
 
     id: str
     number: str
-    date: date
+    date: Day
     signatory: str
     question: str
     answer: str
+    in_force_from: Day | None = added(None)
+    scan: str = added("")
 
 
 @dataclass(frozen=True)
@@ -173,11 +214,16 @@ class Bill:
     exempt: tuple[Exempt, ...]
     features: Books
     metres: Books
+    suspended: tuple[Suspended, ...] = added(())
 
 
 @dataclass(frozen=True)
 class Invoice:
-    """An issued demand; it never changes. ``digest`` is the SHA-256 of its canonical record without the digest."""
+    """An issued demand; it never changes. ``digest`` is the SHA-256 of its canonical record without the digest.
+
+    ``suspended`` is what a court keeps from being demanded, ``set_offs`` what of the total is paid with credits (art. 14):
+    neither changes ``total``.
+    """
 
     number: str
     month: BillingMonth
@@ -194,6 +240,13 @@ class Invoice:
     yearly: Decimal | None
     yearly_monthly: Decimal | None
     digest: str = ""
+    suspended: tuple[Suspended, ...] = added(())
+    set_offs: tuple[SetOff, ...] = added(())
+
+    @property
+    def payable(self) -> Decimal:
+        """Return what is to be paid in money, in reais: the total without what is set off."""
+        return self.total - sum((s.amount for s in self.set_offs), Decimal("0.00"))
 
 
 @dataclass(frozen=True)

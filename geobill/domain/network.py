@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["permitted", "existing", "planned", "clandestine", "unregistered", "clandestine_unregistered"]
+Status = Literal[
+    "permitted", "existing", "planned", "clandestine", "unregistered", "clandestine_unregistered", "suspected"
+]
 STATUSES: tuple[str, ...] = (
     "permitted",
     "existing",  # before the law, its register handed over (art. 12)
@@ -11,8 +13,10 @@ STATUSES: tuple[str, ...] = (
     "clandestine",  # confirmed, can't be removed: double (art. 10 § 2)
     "unregistered",  # before the law, its register not handed over in time: double (art. 12 § 3)
     "clandestine_unregistered",  # both; policy doublings_cumulate
+    "suspected",  # found, not judged: charged nothing until its case is decided (art. 10 § 1)
 )
-PLANNED = "planned"
+PLANNED, SUSPECTED = "planned", "suspected"
+NOT_YET: frozenset[str] = frozenset({PLANNED, SUSPECTED})  # stored, and due on no day as they are
 DOUBLED: frozenset[str] = frozenset({"clandestine", "unregistered", "clandestine_unregistered"})
 KINDS: tuple[str, ...] = ("private", "public", "municipal")
 

@@ -16,6 +16,14 @@ from geobill.domain.ratio import Ratio
 T = TypeVar("T")
 
 
+def added(default: Any) -> Any:
+    """Make a field that records of earlier versions don't have: left out of the canonical text while it says nothing.
+
+    So an invoice that was issued before the field existed still has the digest that is printed on it.
+    """
+    return dataclasses.field(default=default, metadata={"added": True})
+
+
 def to_plain(value: Any) -> Any:
     """Turn a record into dicts, lists and text.
 
@@ -29,7 +37,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, (BillingMonth, Ratio)):
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value) if _says(value, f)}
     if isinstance(value, Decimal):
         return plain(value)
     if isinstance(value, date):
@@ -39,6 +47,11 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [to_plain(v) for v in value]
     return value
+
+
+def _says(record: Any, field: "dataclasses.Field[Any]") -> bool:
+    """Whether a field stands in the canonical text; an added one only where it differs from its default."""
+    return "added" not in field.metadata or getattr(record, field.name) != field.default
 
 
 def canonical_json(value: Any) -> str:

@@ -57,9 +57,39 @@ KEYS: tuple[PolicyKey, ...] = (
     PolicyKey(
         "duplicate_stretch", ("set_aside", "bill"), "set_aside", "the same stretch twice in one delivery (art. 7, a)"
     ),
+    PolicyKey(
+        "limitation_years",
+        ("years, 1 to 100", "none"),
+        "5",
+        "how far back past months are charged; older ones are held until a decision says (arts. 10 § 3, 12 § 2)",
+    ),
+    PolicyKey(
+        "ample_defence_days",
+        ("hold", "days, 1 to 365"),
+        "hold",
+        "the term of the ample defence, which art. 10 § 1 promises and doesn't count",
+    ),
+    PolicyKey(
+        "set_off_share",
+        ("hold", "a share, more than 0 and at most 1"),
+        "hold",
+        "which part of a debt may be set off against credits (art. 14: 'utilização parcial')",
+    ),
+    PolicyKey(
+        "deposit_follows_price",
+        ("no", "yes"),
+        "no",
+        "whether the deposit is topped up or returned when the price changes (art. 3 § 2)",
+    ),
 )
-NOT_BUILT: tuple[str, ...] = ("limitation_years",)
 _BY_KEY = {k.key: k for k in KEYS}
+_NOTHING = {"limitation_years": "none", "ample_defence_days": "hold", "set_off_share": "hold"}
+_COUNTS = {"limitation_years": 100, "ample_defence_days": 365}
+_SWITCHES = {
+    "clandestine_counts_in_reducer": ("false", "true"),
+    "doublings_cumulate": ("false", "true"),
+    "deposit_follows_price": ("no", "yes"),
+}
 _LIMITS = {"max_gap_m": (Decimal(0), Decimal(500)), "length_precision_m": (Decimal("0.001"), Decimal(1))}
 
 
@@ -83,16 +113,22 @@ class Policy:
     rounding: str
     due_day_rule: str
     duplicate_stretch: str
+    limitation_years: int | None
+    ample_defence_days: int | None
+    set_off_share: Decimal | None
+    deposit_follows_price: bool
 
     def as_text(self) -> dict[str, str]:
         """Every key with its value as a user writes it, in the order of ``KEYS``."""
-        return {f.name: _as_text(getattr(self, f.name)) for f in fields(self)}
+        return {f.name: _as_text(f.name, getattr(self, f.name)) for f in fields(self)}
 
 
-def _as_text(value: str | bool | Decimal) -> str:
+def _as_text(key: str, value: str | bool | int | Decimal | None) -> str:
+    if value is None:
+        return _NOTHING[key]
     if isinstance(value, bool):
-        return "true" if value else "false"
-    return plain(value) if isinstance(value, Decimal) else value
+        return _SWITCHES[key][value]
+    return plain(value) if isinstance(value, Decimal) else str(value)
 
 
 def check_policy_value(key: str, value: str) -> str:
@@ -101,15 +137,10 @@ def check_policy_value(key: str, value: str) -> str:
     Raises
     ------
     PolicyError
-        For a key or value that doesn't exist, or that isn't built yet (never silently ignored).
+        For a key or value that doesn't exist (never silently ignored).
     """
     known = _BY_KEY.get(key)
     if known is None:
-        if key in NOT_BUILT:
-            raise PolicyError(
-                f"The policy key {key!r} isn't built yet: setting it would change nothing, so it is refused. "
-                f"Keys that work: {', '.join(_BY_KEY)}."
-            )
         near = difflib.get_close_matches(key, _BY_KEY, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise PolicyError(f"There is no policy key {key!r}.{hint} Keys: {', '.join(_BY_KEY)}.")
@@ -120,9 +151,21 @@ def check_policy_value(key: str, value: str) -> str:
         if not text:
             raise PolicyError("above_100_km takes 'hold' or the id of a recorded decision (geobill decision add).")
         return text
-    if text in known.values:
+    if text in known.values or text == _NOTHING.get(key):
         return text
+    if key in _COUNTS and text.isascii() and text.isdigit() and 1 <= int(text) <= _COUNTS[key]:
+        return str(int(text))
+    if key == "set_off_share" and (share := _share(text)) is not None:
+        return plain(share)
     raise PolicyError(f"{key} can't be {text!r}. Allowed: {', '.join(known.values)}.")
+
+
+def _share(text: str) -> Decimal | None:
+    try:
+        share = Decimal(text)
+    except InvalidOperation:
+        return None
+    return share if share.is_finite() and 0 < share <= 1 else None
 
 
 def _number(known: PolicyKey, text: str) -> Decimal:
@@ -158,7 +201,15 @@ def parse_policy(raw: Mapping[str, str]) -> Policy:
         rounding=text["rounding"],
         due_day_rule=text["due_day_rule"],
         duplicate_stretch=text["duplicate_stretch"],
+        limitation_years=_count(text["limitation_years"]),
+        ample_defence_days=_count(text["ample_defence_days"]),
+        set_off_share=None if text["set_off_share"] == "hold" else Decimal(text["set_off_share"]),
+        deposit_follows_price=text["deposit_follows_price"] == "yes",
     )
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
 
 
 def decided_reducer(policy: Policy, decisions: Mapping[str, Decision]) -> Decimal | None:

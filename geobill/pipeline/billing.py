@@ -20,7 +20,7 @@ from geobill.domain.invoice import Bill, Invoice, OperatorBill
 from geobill.domain.record import sha256
 from geobill.errors import InputError, StoreError
 from geobill.intake.coverage import draw_coverage
-from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.pipeline.decrees import month_decrees
 from geobill.pipeline.month import Month, price_stored
 from geobill.pipeline.month_page import month_page
@@ -120,7 +120,7 @@ def open_desk(
     say(f"pricing {month}")
     found = price_stored(workspace, connection, month, located=True)
     cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
-    coverage = _coverage(cadastre, found, workspace.settings, now)
+    coverage = _coverage(cadastre, found, now)
     return Desk(workspace, connection, found, coverage, now, draft, read_templates(workspace.root))
 
 
@@ -160,7 +160,7 @@ def _issue(desk: Desk, ledger: Ledger, mine: OperatorBill, issued_on: date, due_
     found, settings = desk.month, desk.settings
     number = f"{issued_on.year}/{ledger.next_number(issued_on.year):06d}"
     say(f"invoice {number}: {mine.operator.name}")
-    kept = inputs_of(found, mine, settings, desk.templates)
+    kept = inputs_of(found, mine, desk.templates)
     inputs = {role: ledger.archive(role, content) for role, content in kept.items()}
     bill = replace(found.bill, basis=replace(found.bill.basis, digests=tuple(sorted(inputs.items()))))
     invoice = draft_invoice(bill, mine, found.law, settings.authority, number, issued_on, due_on)
@@ -205,9 +205,9 @@ def differences(bill: Bill, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _coverage(cadastre: Cadastre, found: Month, settings: Settings, now: str) -> gpd.GeoDataFrame:
+def _coverage(cadastre: Cadastre, found: Month, now: str) -> gpd.GeoDataFrame:
     """Return the drawn coverage under the policy in force, drawing and keeping it where the policy changed since import."""
-    policy, max_gap_m = settings.policy, settings.policy.as_text()["max_gap_m"]
+    policy, max_gap_m = found.policy, found.policy.as_text()["max_gap_m"]
     if found.batch is None:
         return found.zones
     if not cadastre.has_coverage(found.batch, policy.on_overlap, max_gap_m):
@@ -229,7 +229,7 @@ def due_day(settings: Settings, law: StreetUseLaw, month: BillingMonth) -> date:
             corpus_christi=calendar.corpus_christi_without_banking,
         )
 
-    return due_date(month, int(law.figures.value("due_day", month.first_day)), settings.policy, banking)
+    return due_date(month, int(law.figures.value("due_day", month.first_day)), settings.policy_in(month), banking)
 
 
 def check_folder(out: Path) -> None:

@@ -152,9 +152,7 @@ def check_month(
 def _draft_invoice(desk: Desk, mine: OperatorBill, drafted_on: date) -> Invoice:
     """Invoice as it would be, without a number; it has no digest of its own, since it is no record."""
     found, settings = desk.month, desk.settings
-    digests = tuple(
-        sorted((role, sha256(text)) for role, text in inputs_of(found, mine, settings, desk.templates).items())
-    )
+    digests = tuple(sorted((role, sha256(text)) for role, text in inputs_of(found, mine, desk.templates).items()))
     bill = replace(found.bill, basis=replace(found.bill.basis, digests=digests))
     due_on = due_day(settings, found.law, found.bill.month)  # not printed on a draft
     invoice = draft_invoice(bill, mine, found.law, settings.authority, DRAFT_NUMBER, drafted_on, due_on)

@@ -1,29 +1,21 @@
 """A month beside the one before: gathers what the comparison needs from the store and from the ledger."""
 
-import json
-from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import geopandas as gpd
 import pandas as pd
-import shapely
 from sqlalchemy import Connection
 
 from geobill.billing.compare import HELD, PRICED, SHARED, Part, Side, compare_operator
 from geobill.domain.check import OperatorComparison
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import Decision, Invoice
 from geobill.domain.ratio import fraction
-from geobill.domain.record import from_plain
 from geobill.errors import InputError, LawError
-from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
-from geobill.law.policy import parse_policy
-from geobill.law.statutes import load_statute
 from geobill.pipeline.month import Month, price_stored
-from geobill.pricing.price import PricedMonth, price_segments
+from geobill.pipeline.replay import priced_again
+from geobill.pricing.price import PricedMonth
 from geobill.store.ledger import Ledger
 from geobill.store.workspace import Workspace
 
@@ -64,7 +56,7 @@ def compare_month(
     for owner in sorted({*now, *invoices, *(o for o, side in then.items() if side.total)}):
         current, invoice, was = now.get(owner, NOTHING), invoices.get(owner), then.get(owner)
         if invoice is not None and (before is None or invoice.lines != _lines(before, owner)):
-            was = sides(_priced_again(ledger, invoice, workspace.settings.municipality.srid)).get(owner)
+            was = sides(priced_again(ledger, invoice, workspace.settings.municipality.srid)).get(owner)
         if invoice is None and before is None:
             compared.append(OperatorComparison(owner, None, current.total, None, False, ()))
             continue
@@ -120,31 +112,3 @@ def _piece(row: dict[str, Any]) -> Part:
 
 def _given(value: Any) -> bool:
     return value is not None and not pd.isna(value)
-
-
-def _priced_again(ledger: Ledger, invoice: Invoice, srid: int) -> PricedMonth:
-    """Price an issued invoice again from its archive alone."""
-    kept = {role: ledger.load_archived(digest) for role, digest in invoice.basis.digests}
-    decisions = [from_plain(Decision, d) for d in json.loads(kept["decisions"])]
-    published = json.loads(kept["permits"]) if "permits" in kept else None
-    return price_segments(
-        invoice.month,
-        _frame(kept["network"], SEGMENTS, srid),
-        _frame(kept["equipment"], EQUIPMENT, srid),
-        _frame(kept["edition"], ZONES, srid),
-        {invoice.operator.id: invoice.operator},
-        load_statute(invoice.basis.statute),
-        parse_policy(json.loads(kept["policy"])),
-        {d.id: d for d in decisions},
-        invoice.basis,
-        decrees=None if published is None else {n: date.fromisoformat(day) for n, day in published.items()},
-    )
-
-
-def _frame(text: str, columns: Iterable[str], srid: int) -> gpd.GeoDataFrame:
-    """Frame of archived rows; see :func:`geobill.pipeline.papers.inputs_of`."""
-    rows, names = json.loads(text), [c for c in columns if c != "geometry"]
-    data = {name: [row[n] for row in rows] for n, name in enumerate(names)}
-    shapes = shapely.from_wkb([bytes.fromhex(row[-1]) for row in rows])
-    frame = gpd.GeoDataFrame(data, geometry=list(shapes), crs=srid)
-    return frame.astype({n: object for n in names if n != "source_row"})

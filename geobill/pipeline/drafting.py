@@ -17,6 +17,7 @@ from geobill.documents.maps import DECREE_MAP_MM, network_map
 from geobill.documents.network_map import NetworkMap
 from geobill.documents.overrides.folder import read_templates
 from geobill.documents.render import decree_job
+from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import DecreeDraft, WholeMonth
 from geobill.domain.network import PLANNED, Operator
 from geobill.domain.permit import Decree, PermitFile
@@ -24,14 +25,16 @@ from geobill.domain.record import canonical_json, sha256
 from geobill.errors import InputError
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
 from geobill.intake.coverage import draw_coverage
-from geobill.law.policy import decided_reducer
-from geobill.law.statutes import load_statute
+from geobill.law.policy import Policy, decided_reducer
+from geobill.pipeline.law import load_law
 from geobill.pipeline.month import Month, basis_of, edition_on
 from geobill.pipeline.papers import rows_text
+from geobill.pricing.cased import follow_cases
 from geobill.pricing.in_force import standing_rows, stands, text
 from geobill.pricing.network import CutNetwork, cut_network
 from geobill.pricing.permitted import follow_permits
 from geobill.pricing.whole_month import price_permit
+from geobill.store.cases import CaseRegister
 from geobill.store.networks import Cadastre
 from geobill.store.permits import PermitRegister
 from geobill.store.registers import Registers
@@ -66,21 +69,26 @@ class Drafting:
 
     def __init__(self, workspace: Workspace, connection: Connection, month: Month | None = None):
         tables = workspace.database.tables
-        self.settings, self.policy, self._month = workspace.settings, workspace.settings.policy, month
+        self.settings, self._month = workspace.settings, month
         self.register = PermitRegister(connection, tables)
         self._cadastre = Cadastre(connection, tables, workspace.database.srid)
         registers = Registers(connection, tables)
         self.operators, self._decisions = registers.load_operators(), registers.load_decisions()
         self.templates = read_templates(workspace.root)
-        self.law = load_statute(self.settings.statute)
+        self.law = load_law(workspace, connection)
         self.files = self.register.load_files()
+        self.cases = CaseRegister(connection, tables).load_files()
         self._zones: dict[str | None, gpd.GeoDataFrame] = {}
-        self._cuts: dict[tuple[str, str | None], CutNetwork] = {}
+        self._cuts: dict[tuple[str, str | None, Policy], CutNetwork] = {}
         self._editions: dict[str | None, str] = {}
 
     @cached_property
     def _stored(self) -> tuple[gpd.GeoDataFrame, gpd.GeoDataFrame]:
         return self._cadastre.load_segments(), self._cadastre.load_equipment()
+
+    def policy_on(self, on: date) -> Policy:
+        """Return the policy of the month in which a day lies."""
+        return self.settings.policy_in(BillingMonth(on.year, on.month))
 
     def file(self, number: str) -> PermitFile:
         """Return a registered permit; an unknown number is refused."""
@@ -99,7 +107,8 @@ class Drafting:
         if self._month is not None and not self.files:
             return self._month.segments, self._month.equipment
         segments, equipment = self._stored
-        return follow_permits(segments, self.files, on), follow_permits(equipment, self.files, on)
+        segments, equipment = (follow_permits(frame, self.files, on) for frame in (segments, equipment))
+        return follow_cases(segments, self.cases), follow_cases(equipment, self.cases)
 
     def clandestine_rows(self, number: str, on: date) -> int:
         """How many rows of a permit are clandestine and stand on a day (art. 10)."""
@@ -123,12 +132,13 @@ class Drafting:
         segments, equipment = (f[f["operator"] == operator.id] for f in self.rows_on(on))
         edition = edition_on(self._cadastre, on, needed=bool(len(segments)))
         zones = self._zones_of(edition[2])
-        cut = self._cut(operator.id, segments, standing_rows(segments, on, number).index, edition[2])
-        above = decided_reducer(self.policy, self._decisions)
+        policy = self.policy_on(on)
+        cut = self._cut(operator.id, segments, standing_rows(segments, on, number).index, edition[2], policy)
+        above = decided_reducer(policy, self._decisions)
 
         def price(rows: Any, boxes: Any) -> WholeMonth:
             return price_permit(
-                on, number, operator, rows, boxes, zones, self.law, self.policy, above, registered=self.files, cut=cut
+                on, number, operator, rows, boxes, zones, self.law, policy, above, registered=self.files, cut=cut
             )
 
         def mine(frame: Any) -> Any:
@@ -141,14 +151,14 @@ class Drafting:
         planned = (granted["status"] == PLANNED).any() or (boxes["status"] == PLANNED).any()
         whole = self._known(operator, on, edition[2]) or price(segments, equipment)
         standing = price(*(f[f["status"] != PLANNED] for f in (segments, equipment))) if planned else whole
-        inputs = self._inputs(segments, equipment, edition[2])
+        inputs = self._inputs(segments, equipment, edition[2], policy)
         if file is not None:
             inputs["permit"] = _what_is_granted(granted, boxes)
         basis = replace(
-            basis_of(self.law, self.settings, self._decisions, edition[0], edition[1]),
+            basis_of(self.law, policy, self._decisions, edition[0], edition[1]),
             digests=tuple(sorted((role, sha256(content)) for role, content in inputs.items())),
         )
-        draft = draft_permit(whole, operator, basis, self.law, self.settings.authority, self.policy)
+        draft = draft_permit(whole, operator, basis, self.law, self.settings.authority, policy)
         return Drafted(file, draft, standing, inputs, granted, boxes, edition)
 
     def _known(self, operator: Operator, on: date, batch: str | None) -> WholeMonth | None:
@@ -164,22 +174,24 @@ class Drafting:
             self._zones[batch] = self._month.zones if known and self._month else self._cadastre.load_zones(batch or "")
         return self._zones[batch]
 
-    def _cut(self, operator: str, segments: Any, wanted: pd.Index, batch: str | None) -> CutNetwork:
+    def _cut(self, operator: str, segments: Any, wanted: pd.Index, batch: str | None, policy: Policy) -> CutNetwork:
         """Take the month's own cut where it holds all rows that are wanted, else cut the whole network once."""
         month = self._month
-        if month is not None and month.batch == batch and wanted.isin(month.priced.cut.labels).all():
+        same = month is not None and month.batch == batch and month.policy == policy
+        if month is not None and same and wanted.isin(month.priced.cut.labels).all():
             return month.priced.cut
-        if (operator, batch) not in self._cuts:
-            self._cuts[operator, batch] = cut_network(segments, self._zones_of(batch), self.policy)
-        return self._cuts[operator, batch]
+        key = (operator, batch, policy)
+        if key not in self._cuts:
+            self._cuts[key] = cut_network(segments, self._zones_of(batch), policy)
+        return self._cuts[key]
 
-    def _inputs(self, segments: Any, equipment: Any, batch: str | None) -> dict[str, str]:
+    def _inputs(self, segments: Any, equipment: Any, batch: str | None, policy: Policy) -> dict[str, str]:
         """Everything that a draft is computed from, as canonical text by role."""
         if batch not in self._editions:
             self._editions[batch] = rows_text(self._zones_of(batch), ZONES)
         return {
             "statute": self.law.figures.source,
-            "policy": canonical_json(self.policy.as_text()),
+            "policy": canonical_json(policy.as_text()),
             "decisions": canonical_json(list(self._decisions.values())),
             "edition": self._editions[batch],
             "network": rows_text(segments, SEGMENTS),
@@ -194,14 +206,14 @@ class Drafting:
         return make(decree_job(drafted.draft, self._map(drafted), granting), forms, self.templates)
 
     def _map(self, drafted: Drafted) -> NetworkMap:
-        coverage = self._coverage(drafted.edition[2])
+        coverage = self._coverage(drafted.edition[2], self.policy_on(drafted.draft.price.on))
         return network_map(
             drafted.segments, coverage, *DECREE_MAP_MM, equipment=drafted.equipment, templates=self.templates
         )
 
-    def _coverage(self, batch: str | None) -> gpd.GeoDataFrame:
+    def _coverage(self, batch: str | None, policy: Policy) -> gpd.GeoDataFrame:
         """Return the drawn coverage of an edition, drawing it where the policy changed since it was kept."""
-        zones, policy = self._zones_of(batch), self.policy
+        zones = self._zones_of(batch)
         if batch is None:
             return zones
         max_gap_m = policy.as_text()["max_gap_m"]

@@ -104,14 +104,14 @@ INVOICE_PAPERS: tuple[Callable[[Desk, OperatorBill, Invoice], list[Paper]], ...]
 )
 
 
-def inputs_of(found: Month, mine: OperatorBill, settings: Settings, templates: Templates = PACKAGE) -> dict[str, str]:
+def inputs_of(found: Month, mine: OperatorBill, templates: Templates = PACKAGE) -> dict[str, str]:
     """Everything an operator's invoice was computed from, and the workspace's templates that it is printed with, by role."""
     owner = mine.operator.id
     segments, equipment = (f[f["operator"] == owner] for f in (found.segments, found.equipment))
     permits = {"permits": canonical_json(decrees_of(found.files))} if found.files else {}
     return {
         "statute": found.law.figures.source,
-        "policy": canonical_json(settings.policy.as_text()),
+        "policy": canonical_json(found.policy.as_text()),
         "decisions": canonical_json(list(found.decisions.values())),
         "edition": rows_text(found.zones, ZONES),
         "network": rows_text(segments, SEGMENTS),

@@ -16,9 +16,9 @@ from geobill.domain.network import PLANNED
 from geobill.domain.permit import Act, Permit, PermitFile
 from geobill.errors import InputError, LawError
 from geobill.law.policy import Policy
-from geobill.law.statutes import load_statute
 from geobill.pipeline.backdating import find_billed_months
 from geobill.pipeline.drafting import Drafting, find_file
+from geobill.pipeline.law import load_law
 from geobill.pricing.in_force import day_of, stands, text
 from geobill.pricing.network import exact_lengths
 from geobill.pricing.permitted import follow_permits
@@ -317,7 +317,8 @@ def _check_open(file: PermitFile, on: date, what: str) -> None:
 
 
 def _check_law(workspace: Workspace, on: date | None, what: str) -> None:
-    since = load_statute(workspace.settings.statute).figures.published_on
+    with workspace.database.read() as connection:
+        since = load_law(workspace, connection).figures.published_on
     if on is not None and on < since:
         raise LawError(
             f"The date of {what}, {on.isoformat()}, is before the law, in force from {since.isoformat()} (art. "

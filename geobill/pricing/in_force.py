@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from geobill.domain.dates import BillingMonth
-from geobill.domain.network import DOUBLED, PLANNED
+from geobill.domain.network import DOUBLED, NOT_YET, PLANNED
 from geobill.law.policy import Policy
 
 
@@ -31,10 +31,10 @@ def due_rows(frame: Any, month: BillingMonth, policy: Policy) -> Any:
     """Rows in force on at least one day of the month, with the ``days`` that are charged (policy ``proration``).
 
     ``first_day`` and ``last_day`` are the days of the month between which they are, both included. What is planned
-    isn't in force before its decree (arts. 2, 3).
+    isn't in force before its decree (arts. 2, 3), what is suspected not before its case is decided (art. 10 § 1).
     """
     spans = [month.days_of_month(day_of(r.installed_on), day_of(r.removed_on)) for r in frame.itertuples()]
-    due = [a <= b and status != PLANNED for (a, b), status in zip(spans, frame["status"], strict=True)]
+    due = [a <= b and status not in NOT_YET for (a, b), status in zip(spans, frame["status"], strict=True)]
     if policy.proration == "full_month":
         spans = [(1, month.days) for _ in spans]
     with_days = frame.assign(
@@ -58,4 +58,4 @@ def _grantable(row: Any, on: date, planned_under: str | None) -> bool:
     if row.status == PLANNED:
         removed = day_of(row.removed_on)
         return planned_under is not None and text(row.permit) == planned_under and (removed is None or on <= removed)
-    return row.status not in DOUBLED and stands(row, on)
+    return row.status not in DOUBLED | NOT_YET and stands(row, on)

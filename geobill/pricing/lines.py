@@ -13,7 +13,7 @@ from geobill.domain.money import round_money
 from geobill.domain.ratio import Ratio
 from geobill.law.charge import Asked
 from geobill.law.policy import Policy
-from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.law.statutes.street_use import StreetUseLaw
 
 ZERO_M = Decimal("0.00")
 NO_DECREE = "no_decree"

@@ -16,7 +16,7 @@ from geobill.domain.network import PLANNED, Operator
 from geobill.errors import BooksDontCloseError, InputError
 from geobill.frames import EQUIPMENT, SEGMENTS, check_columns
 from geobill.law.policy import Policy, decided_reducer
-from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.pricing.in_force import due_rows
 from geobill.pricing.lines import ZERO_M, Prices, Stretch, printing_order
 from geobill.pricing.network import CutNetwork, Measured, cut_network, exact_lengths

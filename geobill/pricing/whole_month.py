@@ -13,7 +13,7 @@ from geobill.domain.invoice import Line, WholeMonth
 from geobill.domain.network import PLANNED, Operator
 from geobill.domain.ratio import Ratio
 from geobill.law.policy import Policy
-from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.pricing.in_force import standing_rows, text
 from geobill.pricing.lines import ZERO_M, Cabinet, Prices, printing_order
 from geobill.pricing.network import CutNetwork, cut_network

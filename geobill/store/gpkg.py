@@ -7,6 +7,7 @@ import pyproj
 from sqlalchemy import Connection, text
 from sqlalchemy.schema import CreateTable
 
+from geobill.store.guards import ONE_STANDING_INVOICE, guards
 from geobill.store.tables import FEATURES, LEDGER, Tables
 
 APPLICATION_ID = 0x47504B47  # "GPKG"
@@ -68,13 +69,9 @@ def create(connection: Connection, tables: Tables, srid: int, now: str) -> None:
                 {"t": table.name, "kind": FEATURES[table.name], "srid": srid},
             )
     for name in LEDGER:
-        for verb in ("UPDATE", "DELETE"):
-            connection.execute(
-                text(
-                    f"CREATE TRIGGER {name}_no_{verb.lower()} BEFORE {verb} ON {name} BEGIN SELECT RAISE(ABORT, "
-                    f"'the ledger only grows: a row of {name} is never changed or removed'); END"
-                )
-            )
+        for statement in guards(tables.metadata.tables[name]):
+            connection.execute(text(statement))
+    connection.execute(text(ONE_STANDING_INVOICE))
 
 
 def touch(connection: Connection, table: str, bounds: tuple[float, float, float, float] | None, now: str) -> None:

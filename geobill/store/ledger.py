@@ -34,10 +34,9 @@ class Ledger:
 
     def next_number(self, year: int) -> int:
         """Return the next number of a year's gapless series; it is taken when the transaction is kept."""
-        last = self._c.execute(
-            select(func.max(self._t.invoices.c.sequence)).where(self._t.invoices.c.series_year == year)
-        ).scalar()
-        return (last or 0) + 1
+        series = (self._t.invoices.c, self._t.notes.c)  # invoices and notes share it
+        last = (self._c.execute(select(func.max(s.sequence)).where(s.series_year == year)).scalar() for s in series)
+        return max(n or 0 for n in last) + 1
 
     def save_invoice(self, invoice: Invoice, inputs: Mapping[str, str], now: str) -> None:
         """Book an invoice, its lines and the digests of its inputs (role to SHA-256, archived before)."""
@@ -73,19 +72,27 @@ class Ledger:
 
     def archive(self, kind: str, content: str) -> str:
         """Keep a text under its SHA-256, once; return the digest."""
+        return self.archive_file(kind, content.encode())
+
+    def archive_file(self, kind: str, content: bytes) -> str:
+        """Keep a file (a scanned paper, an act) under its SHA-256, once; return the digest."""
         digest = sha256(content)
         known = select(self._t.archive.c.sha256).where(self._t.archive.c.sha256 == digest)
         if self._c.execute(known).first() is None:
-            packed = zlib.compress(content.encode(), 6)
-            self._c.execute(self._t.archive.insert().values(sha256=digest, kind=kind, content=packed))
+            row = {"sha256": digest, "kind": kind, "content": zlib.compress(content, 6)}
+            self._c.execute(self._t.archive.insert().values(**row))
         return digest
 
     def load_archived(self, digest: str) -> str:
         """Return an archived text by its SHA-256."""
+        return self.load_archived_file(digest).decode()
+
+    def load_archived_file(self, digest: str) -> bytes:
+        """Return an archived file's bytes by their SHA-256."""
         packed = self._c.execute(
             select(self._t.archive.c.content).where(self._t.archive.c.sha256 == digest)
         ).scalar_one()
-        return zlib.decompress(packed).decode()
+        return zlib.decompress(packed)
 
     def save_document(self, invoice: str, kind: str, file_name: str, content: bytes) -> None:
         """Keep a document's bytes as issued."""
@@ -119,7 +126,8 @@ def _line_row(invoice: str, number: int, line: Line) -> dict[str, Any]:
         "service": line.service,
         "permit": line.permit,
         "zone": line.zone,
-        **{n: decimal(n) for n in (*figures, "depreciation_index", "reducer", "multiplier")},
+        **{n: decimal(n) for n in (*figures, "depreciation_index", "reducer", "multiplier", "price_per_piece")},
+        "pieces": None if line.pieces is None else str(line.pieces),
         "days": line.days,
         "month_days": line.month_days,
         "amount_cents": to_cents(line.amount),

@@ -6,7 +6,7 @@ from typing import Any
 
 import geopandas as gpd
 import pandas as pd
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Select, Table, or_, select
 
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES, plan_lengths
 from geobill.store import gpkg
@@ -14,10 +14,14 @@ from geobill.store.tables import Tables
 
 
 class Cadastre:
-    """What is in the street and what land is worth, over one open transaction."""
+    """What is in the street and what land is worth, over one open transaction.
 
-    def __init__(self, connection: Connection, tables: Tables, srid: int):
-        self._c, self._t, self._srid = connection, tables, srid
+    ``known_until`` (UTC, ISO text with Z) gives what was recorded before that moment: batches that came or were replaced
+    later count as they did then.
+    """
+
+    def __init__(self, connection: Connection, tables: Tables, srid: int, known_until: str | None = None):
+        self._c, self._t, self._srid, self._known = connection, tables, srid, known_until
 
     # -- the value map
 
@@ -27,7 +31,7 @@ class Cadastre:
         rows = self._c.execute(
             select(e.c.name, e.c.in_force_from, e.c.batch)
             .join(b, b.c.id == e.c.batch)
-            .where(b.c.replaced_by.is_(None))
+            .where(b.c.id.not_in(self._not_in_force()))
             .order_by(e.c.in_force_from)
         )
         return [(r.name, date.fromisoformat(r.in_force_from), r.batch) for r in rows]
@@ -90,8 +94,17 @@ class Cadastre:
     # -- rows and frames
 
     def _in_force(self, table: Table, columns: Iterable[str], without: Iterable[str] = ()) -> gpd.GeoDataFrame:
-        old = select(self._t.batches.c.id).where(self._t.batches.c.replaced_by.is_not(None))
+        old = self._not_in_force()
         return self._frame(table, columns, table.c.batch.not_in(old), table.c.batch.not_in(list(without)))
+
+    def _not_in_force(self) -> Select[tuple[str]]:
+        """Batches that another replaced, or that weren't known yet."""
+        b = self._t.batches
+        if self._known is None:
+            return select(b.c.id).where(b.c.replaced_by.is_not(None))
+        later = b.alias()
+        replaced = select(b.c.id).join(later, later.c.id == b.c.replaced_by).where(later.c.imported_at < self._known)
+        return select(b.c.id).where(or_(b.c.imported_at >= self._known, b.c.id.in_(replaced)))
 
     def _add(
         self, table: Table, frame: gpd.GeoDataFrame, columns: Iterable[str], batch: str, now: str, **same: str

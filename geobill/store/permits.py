@@ -4,8 +4,9 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 from sqlalchemy.exc import IntegrityError
 
 from geobill.domain.money import from_cents, to_cents
@@ -27,10 +28,10 @@ class DecreeDocument:
 
 
 class PermitRegister:
-    """Permits with their papers, over one open transaction."""
+    """Permits with their papers, over one open transaction; ``known_until`` gives what was recorded before that moment."""
 
-    def __init__(self, connection: Connection, tables: Tables):
-        self._c, self._t = connection, tables
+    def __init__(self, connection: Connection, tables: Tables, known_until: str | None = None):
+        self._c, self._t, self._known = connection, tables, known_until
 
     def save_permit(self, permit: Permit, now: str) -> None:
         """Add a permit; a number that is there already is refused."""
@@ -104,7 +105,7 @@ class PermitRegister:
         """Every permit with its acts and decrees in the order of recording, by number."""
         acts: dict[str, list[Act]] = defaultdict(list)
         a = self._t.permit_acts.c
-        for row in self._c.execute(select(self._t.permit_acts).order_by(a.fid)):
+        for row in self._c.execute(self._then(select(self._t.permit_acts).order_by(a.fid), a)):
             acts[row.permit].append(
                 Act(
                     permit=row.permit,
@@ -118,7 +119,7 @@ class PermitRegister:
             )
         decrees: dict[str, list[Decree]] = defaultdict(list)
         d = self._t.decrees.c
-        for record in self._c.execute(select(d.record).order_by(d.fid)).scalars():
+        for record in self._c.execute(self._then(select(d.record).order_by(d.fid), d)).scalars():
             decree = from_plain(Decree, json.loads(record))
             decrees[decree.permit].append(decree)
         p = self._t.permits.c
@@ -135,8 +136,11 @@ class PermitRegister:
                 tuple(acts[row.number]),
                 tuple(decrees[row.number]),
             )
-            for row in self._c.execute(select(self._t.permits).order_by(p.number))
+            for row in self._c.execute(self._then(select(self._t.permits).order_by(p.number), p))
         }
+
+    def _then(self, query: Select[Any], columns: Any) -> Select[Any]:
+        return query if self._known is None else query.where(columns.recorded_at < self._known)
 
 
 def _iso(day: date | None) -> str | None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from datetime import date
+from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, Row, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from geobill.domain.finding import ImportReport
@@ -16,10 +17,13 @@ from geobill.store.tables import Tables
 
 
 class Registers:
-    """Who owns and pays, what was decided, which files came, over one open transaction."""
+    """Who owns and pays, what was decided, which files came, over one open transaction.
 
-    def __init__(self, connection: Connection, tables: Tables):
-        self._c, self._t = connection, tables
+    ``known_until`` (UTC, ISO text with Z) gives what was recorded before that moment.
+    """
+
+    def __init__(self, connection: Connection, tables: Tables, known_until: str | None = None):
+        self._c, self._t, self._known = connection, tables, known_until
 
     # -- operators and decisions
 
@@ -36,9 +40,14 @@ class Registers:
         rows = self._c.execute(select(*columns).order_by(self._t.operators.c.id))
         return {row.id: Operator(**row._mapping) for row in rows}
 
-    def save_decision(self, decision: Decision, now: str) -> None:
-        """Record a decision; one that is there already is refused, since others may rest on it."""
-        row = {**asdict(decision), "date": decision.date.isoformat(), "recorded_at": now}
+    def save_decision(self, decision: Decision, now: str, file_name: str = "") -> None:
+        """Record a decision; one that is there already is refused, since others may rest on it.
+
+        ``file_name`` is that of its scan, whose bytes the archive keeps.
+        """
+        since = None if decision.in_force_from is None else decision.in_force_from.isoformat()
+        dates = {"date": decision.date.isoformat(), "in_force_from": since}
+        row = {**asdict(decision), **dates, "file_name": file_name, "recorded_at": now}
         try:
             self._c.execute(self._t.decisions.insert().values(**row))
         except IntegrityError:
@@ -48,9 +57,19 @@ class Registers:
 
     def load_decisions(self) -> dict[str, Decision]:
         """All recorded decisions by id."""
-        columns = [self._t.decisions.c[f.name] for f in fields(Decision)]
-        rows = self._c.execute(select(*columns).order_by(self._t.decisions.c.id))
-        return {r.id: Decision(**{**r._mapping, "date": date.fromisoformat(r.date)}) for r in rows}
+        d = self._t.decisions.c
+        query = select(*(d[f.name] for f in fields(Decision))).order_by(d.id)
+        if self._known is not None:
+            query = query.where(d.recorded_at < self._known)
+
+        def dated(row: Row[Any]) -> dict[str, date | None]:
+            since = row.in_force_from
+            return {
+                "date": date.fromisoformat(row.date),
+                "in_force_from": None if since is None else date.fromisoformat(since),
+            }
+
+        return {r.id: Decision(**{**r._mapping, **dated(r)}) for r in self._c.execute(query)}
 
     # -- batches
 

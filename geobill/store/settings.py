@@ -12,7 +12,7 @@ from typing import Any
 
 import tomlkit
 
-from geobill.domain.dates import parse_date
+from geobill.domain.dates import BillingMonth, parse_date
 from geobill.domain.network import Authority, Municipality
 from geobill.errors import InputError, StoreError
 from geobill.law.policy import Policy, check_policy_value, parse_policy
@@ -102,6 +102,10 @@ class Settings:
     policy: Policy
     policy_given: Mapping[str, str] = field(default_factory=dict)
     billing: Billing = Billing()
+
+    def policy_in(self, month: BillingMonth) -> Policy:
+        """Return the policy that a month is priced under."""
+        return self.policy
 
 
 def read_settings(path: Path) -> Settings:

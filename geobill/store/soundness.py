@@ -20,6 +20,7 @@ from geobill.store.tables import FEATURES, LEDGER, SCHEMA_VERSION
 
 Look = Callable[[sqlite3.Connection, int], list[Check]]
 RESTORE = "Restore the workspace from a copy; keep this file, so that what was issued since can be read from it."
+LEDGER_UNTIL = {1: 5, 2: 9}  # how many of the ledger's tables a store of an older version has
 SHOWN = 5  # of many alike, in one message
 REFERENCE_MOMENT = "2000-01-01T00:00:00.000Z"  # of an empty store made in memory, to compare with; nobody reads it
 
@@ -287,7 +288,7 @@ def _geopackage(connection: sqlite3.Connection, version: int) -> list[Check]:
         "batches",
         "editions",
         *FEATURES,
-        *LEDGER[: len(LEDGER) if version >= 2 else 5],
+        *LEDGER[: LEDGER_UNTIL.get(version, len(LEDGER))],
     )
     wrong += [f"{name} isn't listed in gpkg_contents" for name in own if name not in listed]
     if wrong:

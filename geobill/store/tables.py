@@ -8,26 +8,13 @@ an integer key ``fid``, as GeoPackage wants it; the ids that people and other ta
 from dataclasses import dataclass
 from functools import cache
 
-from sqlalchemy import (
-    DOUBLE_PRECISION,
-    REAL,
-    TEXT,
-    BigInteger,
-    Column,
-    ForeignKey,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    UniqueConstraint,
-)
+from sqlalchemy import Column, LargeBinary, MetaData, Table, UniqueConstraint
 
+from geobill.store.columns import REAL_NUMBER, id_, integer, key, points_to, text
 from geobill.store.geometry import Geometry
+from geobill.store.procedure_tables import PROCEDURE_LEDGER, procedure_tables
 
-SCHEMA_VERSION = 2
-# SQLite's INTEGER and REAL have 64 bits; those of PostgreSQL have 32: cents end at R$ 21 million, metres at seven digits
-_INTEGER = Integer().with_variant(BigInteger(), "postgresql")
-_REAL = REAL().with_variant(DOUBLE_PRECISION(), "postgresql")
+SCHEMA_VERSION = 3
 FEATURES = {
     "value_zones": "MULTIPOLYGON",
     "priced_coverage": "MULTIPOLYGON",
@@ -44,6 +31,7 @@ LEDGER = (
     "decrees",
     "decree_documents",
     "month_checks",
+    *PROCEDURE_LEDGER,
 )
 
 
@@ -72,27 +60,26 @@ class Tables:
     decrees: Table
     decree_documents: Table
     month_checks: Table
+    invoice_acts: Table
+    notes: Table
+    note_inputs: Table
+    note_documents: Table
+    cases: Table
+    case_acts: Table
+    case_documents: Table
+    suspensions: Table
+    suspension_liftings: Table
+    credits: Table
+    credit_uses: Table
+    law_amendments: Table
+    law_confirmations: Table
+    policy_changes: Table
 
 
 @cache
 def make_tables(srid: int) -> Tables:
     """Tables whose geometry is in the system with this EPSG code."""
     meta = MetaData()
-
-    def text(name: str, *, null: bool = False) -> Column[str]:
-        return Column(name, TEXT, nullable=null)
-
-    def integer(name: str) -> Column[int]:
-        return Column(name, _INTEGER, nullable=False)  # a null would make GDAL's readers turn it into a float
-
-    def key() -> Column[int]:
-        return Column("fid", _INTEGER, primary_key=True, autoincrement=True)
-
-    def id_(name: str = "id") -> Column[str]:
-        return Column(name, TEXT, nullable=False, unique=True)
-
-    def points_to(name: str, target: str, *, null: bool = False) -> Column[str]:
-        return Column(name, TEXT, ForeignKey(target), nullable=null, index=name == "batch")
 
     def geom(table: str) -> Column[object]:
         return Column("geom", Geometry(FEATURES[table], srid), nullable=False)
@@ -113,6 +100,8 @@ def make_tables(srid: int) -> Tables:
             key(),
             id_(),
             *(text(n) for n in ("number", "date", "signatory", "question", "answer", "recorded_at")),
+            text("in_force_from", null=True),
+            *(text(n) for n in ("scan", "file_name")),
         ),
         batches=Table(
             "batches",
@@ -148,7 +137,7 @@ def make_tables(srid: int) -> Tables:
             points_to("batch", "batches.id"),
             integer("source_row"),
             *(text(n) for n in ("zone", "land_value")),
-            Column("area_m2", _REAL, nullable=False),
+            Column("area_m2", REAL_NUMBER, nullable=False),
             geom("value_zones"),
         ),
         priced_coverage=Table(
@@ -161,7 +150,7 @@ def make_tables(srid: int) -> Tables:
             text("zone", null=True),
             text("land_value", null=True),
             *(text(n) for n in ("kind", "status")),
-            Column("area_m2", _REAL, nullable=False),
+            Column("area_m2", REAL_NUMBER, nullable=False),
             geom("priced_coverage"),
         ),
         segments=Table(
@@ -175,7 +164,7 @@ def make_tables(srid: int) -> Tables:
             *(text(n, null=True) for n in ("service", "level", "permit")),
             *(text(n) for n in ("status", "width_m")),
             *(text(n, null=True) for n in ("declared_length_m", "installed_on", "removed_on")),
-            Column("length_m", _REAL, nullable=False),
+            Column("length_m", REAL_NUMBER, nullable=False),
             geom("segments"),
         ),
         equipment=Table(
@@ -204,7 +193,6 @@ def make_tables(srid: int) -> Tables:
             integer("total_cents"),
             *(text(n) for n in ("digest", "record", "issued_at")),
             UniqueConstraint("series_year", "sequence"),
-            UniqueConstraint("month", "operator"),
         ),
         invoice_lines=Table(
             "invoice_lines",
@@ -223,6 +211,7 @@ def make_tables(srid: int) -> Tables:
             integer("month_days"),
             integer("amount_cents"),
             *(text(n) for n in ("articles", "flags")),
+            *(text(n, null=True) for n in ("pieces", "price_per_piece")),
             UniqueConstraint("invoice", "line"),
         ),
         invoice_inputs=Table(
@@ -302,4 +291,5 @@ def make_tables(srid: int) -> Tables:
             text("digest"),  # of the bill that was drafted or checked
             *(text(n) for n in ("note", "done_at")),
         ),
+        **procedure_tables(meta),
     )

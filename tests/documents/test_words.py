@@ -86,13 +86,16 @@ def test_every_policy_key_and_value_of_the_contract_has_words():
         "on_overlap": ("hold", "lower", "higher"),
         "max_gap_m": ("0", "20", "12.5"),
         "same_strip": ("each", "once"),
-        "limitation_years": ("5", "none"),
         "due_month": ("same", "following"),
         "length_source": ("geometry", "declared"),
         "length_precision_m": ("0.01",),
         "rounding": ("half_up", "half_even"),
         "due_day_rule": ("next_business_day", "same_day"),
         "duplicate_stretch": ("set_aside", "bill"),
+        "limitation_years": ("5", "none"),
+        "ample_defence_days": ("hold", "30"),
+        "set_off_share": ("hold", "0.3"),
+        "deposit_follows_price": ("no", "yes"),
     }
     assert set(values) == set(policy_words.POLICY)
     for key, allowed in values.items():

@@ -172,8 +172,8 @@ def test_python_door_refuses_what_it_cannot_price():
         run(network(straight(10, width_m="0")))
     with pytest.raises(InputError, match="above 0"):
         run(network(straight(10)), zones=(("Z1", "0", box(0, 0, 10, 10)),))
-    with pytest.raises(PolicyError, match="isn't built"):
-        run(network(straight(10)), limitation_years="5")
+    with pytest.raises(PolicyError, match="1 to 100"):
+        run(network(straight(10)), limitation_years="ages")
     with pytest.raises(GeobillError, match="2001-06-27"):
         run(network(straight(10)), month="2001-05")
 

@@ -61,7 +61,7 @@ BOX = "[-46.8232, -23.4268, -46.6545, -23.3262]"
         ("[policy]\n", '[policy]\non_border = "lowest"\n', "Allowed: lower, higher, mean"),
         ("[policy]\n", "[policy]\nmax_gap_m = true\n", "give metres as a number"),
         ("[policy]\n", '[policy]\nreducer_method = "gradual"\n', "Allowed: whole, graduated"),
-        ("[policy]\n", '[policy]\nlimitation_years = "5"\n', "'limitation_years' isn't built yet"),
+        ("[policy]\n", '[policy]\nlimitation_years = "ages"\n', "Allowed: years, 1 to 100, none"),
         ("[policy]\n", "", None),
     ],
 )

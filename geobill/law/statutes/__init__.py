@@ -4,7 +4,7 @@ from importlib.resources import files
 
 from geobill.errors import LawError
 from geobill.law.figures import parse_statute
-from geobill.law.statutes.caieiras_lei_3057_2001 import StreetUseLaw
+from geobill.law.statutes.street_use import StreetUseLaw
 
 STATUTES: dict[str, type[StreetUseLaw]] = {"caieiras-lei-3057-2001": StreetUseLaw}
 

@@ -1,0 +1,69 @@
+"""Demands beside the month's invoices: credit and difference notes, past months, fines, a year paid at once."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from geobill.domain.dates import BillingMonth
+from geobill.domain.invoice import Basis, Held, Line
+from geobill.domain.network import Authority, Operator
+from geobill.domain.record import added
+
+CREDIT, DIFFERENCE, RETROACTIVE, FINE, SINGLE_PAYMENT = "credit", "difference", "retroactive", "fine", "single_payment"
+NOTES: tuple[str, ...] = (
+    CREDIT,  # the month costs less than was demanded
+    DIFFERENCE,  # it costs more
+    RETROACTIVE,  # past months of a case (arts. 10 § 3, 12 §§ 2, 3)
+    FINE,  # daily fine of a case (art. 9 § 2)
+    SINGLE_PAYMENT,  # the year in one payment (art. 8, sole paragraph)
+)
+
+
+@dataclass(frozen=True)
+class NoteLine:
+    """One month of a note: what it costs as computed now, what was demanded for it before, and the difference.
+
+    ``amount = now - before``, in reais. ``lines`` are the month's lines that make up ``now`` (a fine has none: ``now`` is
+    ``rate × base × days``). ``invoice`` is the number of the invoice that is corrected, None where the month had none.
+    """
+
+    month: BillingMonth
+    what: str
+    now: Decimal
+    before: Decimal
+    amount: Decimal
+    articles: tuple[str, ...]
+    invoice: str | None = None
+    edition: str | None = None
+    reducer: str | None = None
+    lines: tuple[Line, ...] = ()
+    rate: Decimal | None = None
+    base: Decimal | None = None
+    days: int | None = None
+    first_day: date | None = None
+    last_day: date | None = None
+
+
+@dataclass(frozen=True)
+class Note:
+    """An issued note; it never changes and has a number of the same gapless series as the invoices.
+
+    ``cause`` says why in Portuguese, ``case`` names the case file of past months and fines. ``total`` is the sum of the
+    lines: negative on a credit note. ``due_on`` is None where nothing is to be paid. ``held`` are past months that wait for
+    a decision (``limitation``), charged to nobody.
+    """
+
+    number: str
+    kind: str
+    issued_on: date
+    due_on: date | None
+    authority: Authority
+    operator: Operator
+    basis: Basis
+    cause: str
+    lines: tuple[NoteLine, ...]
+    total: Decimal
+    held: tuple[Held, ...] = ()
+    case: str | None = None
+    digest: str = ""
+    remark: str = added("")
