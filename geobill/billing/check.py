@@ -8,7 +8,7 @@ from typing import Any
 
 from geobill.domain.check import CHECKED, DRAFTED, MonthCheck
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import Bill
+from geobill.domain.invoice import Bill, SetOff
 from geobill.domain.network import Authority
 from geobill.domain.record import canonical_json
 from geobill.errors import InputError
@@ -20,11 +20,17 @@ UNSEEN = re.compile(
 )  # printable, and blank
 
 
-def demand_text(bill: Bill, authority: Authority, templates: Mapping[str, str]) -> str:
+def demand_text(
+    bill: Bill,
+    authority: Authority,
+    templates: Mapping[str, str],
+    set_offs: Mapping[str, tuple[SetOff, ...]] | None = None,
+    paid_at_once: Mapping[str, str] | None = None,
+) -> str:
     """Everything that a month demands, as canonical JSON: its SHA-256 is what a draft and a check stand for.
 
     Operators with their lines, total, R, held metres and the whole month's price (that of the single yearly payment,
-    art. 8), what is exempt, the basis, who issues and how it is paid, and the workspace's own templates by digest.
+    art. 8), what is set off (art. 14), who paid the month at once and by which note, what is exempt, the basis, who issues and how it is paid, and the workspace's own templates by digest.
     Numbers, dates of issue and of payment aren't part of it.
     """
     return canonical_json(
@@ -43,11 +49,19 @@ def demand_text(bill: Bill, authority: Authority, templates: Mapping[str, str]) 
                     "network_length_m": o.network_length_m,
                     "held": o.held,
                     "whole_month": o.whole_month.total,
+                    **_where_any("suspended", o.suspended),
+                    **_where_any("set_offs", (set_offs or {}).get(o.operator.id)),
+                    **_where_any("paid_at_once", (paid_at_once or {}).get(o.operator.id)),
                 }
                 for o in bill.operators
             ],
         }
     )
+
+
+def _where_any(key: str, value: Any) -> dict[str, Any]:
+    """An entry that drafts of earlier versions don't have: only where it says something."""
+    return {key: value} if value else {}
 
 
 def changes(before: str, after: str) -> tuple[str, ...]:
@@ -70,7 +84,8 @@ def changes(before: str, after: str) -> tuple[str, ...]:
             said.append(f"{owner} was R$ {mine['total']}, is R$ {theirs['total']}")
         elif mine != theirs:
             parts = {"lines": "lines", "held": "held metres", "operator": "name or address"}
-            found = [words for key, words in parts.items() if mine[key] != theirs[key]]
+            parts |= {"suspended": "what a court suspends", "set_offs": "what is set off", "paid_at_once": "a single payment"}
+            found = [words for key, words in parts.items() if mine.get(key) != theirs.get(key)]
             said.append(f"{owner}: {', '.join(found) or 'R or the yearly price'}")
     if old["basis"] != new["basis"]:
         said.append("policy, edition or decisions")

@@ -3,7 +3,8 @@
 Pieces are matched by the id of their segment, cabinets by theirs; rows of one id count together, so that ids that
 repeat do no harm. What an id costs is a product of factors, each exact:
 
-    metres × share not held × share that pays × mean width × mean land value × law (L × D) × multiplier × days × R
+    metres × share not held × share that pays × mean width × mean land value × law (L × D) × multiplier × days
+    × share that no court suspends × R
 
 Each mean is weighted by what stands before it, so that the product is the exact sum over the pieces. The factors of
 last month are replaced by this month's one after another, in the order of :data:`FACTORS`; what the product changes
@@ -39,8 +40,9 @@ LENGTH, VOLUME, NEWLY_HELD, RELEASED, STRIP = "length", "volume", "held", "relea
 WIDTH, EDITION, ZONES, LAW, MULTIPLIER, DAYS, REDUCER = (
     "width", "edition", "zones", "law", "multiplier", "days", "reducer",
 )  # fmt: skip
+SUSPENDED, RESUMED = "suspended", "resumed"
 EXEMPT, RECOMPUTED, ROUNDING = "exempt", "recomputed", "rounding"
-FACTORS: tuple[str, ...] = (LENGTH, NEWLY_HELD, STRIP, WIDTH, EDITION, LAW, MULTIPLIER, DAYS, REDUCER)
+FACTORS: tuple[str, ...] = (LENGTH, NEWLY_HELD, STRIP, WIDTH, EDITION, LAW, MULTIPLIER, DAYS, SUSPENDED, REDUCER)
 CAUSES: tuple[str, ...] = (
     NEW_SEGMENTS,
     NEW_CABINETS,
@@ -57,6 +59,8 @@ CAUSES: tuple[str, ...] = (
     LAW,
     MULTIPLIER,
     DAYS,
+    SUSPENDED,  # a court's order keeps it from being demanded
+    RESUMED,
     REDUCER,
     EXEMPT,  # the law doesn't reach the operator any more (art. 13)
     RECOMPUTED,  # this geobill computes another total than was issued, from the invoice's own archive
@@ -72,7 +76,8 @@ class Part:
     """A piece of a segment, or a cabinet, in one month; ``quantity`` is metres, or cubic metres of a cabinet.
 
     ``state`` is priced, held, or shared (another line of the same strip pays for it); factors of what isn't priced
-    don't matter. ``law`` is L × D, or the price per m³; ``days`` the share of the month.
+    don't matter. ``law`` is L × D, or the price per m³; ``days`` the share of the month, ``demanded`` the share of its
+    price that no court suspends.
     """
 
     id: str
@@ -85,13 +90,14 @@ class Part:
     law: Fraction = ONE
     multiplier: Fraction = ONE
     days: Fraction = ONE
+    demanded: Fraction = ONE
     reducer: Fraction = ONE
 
     def signature(self) -> tuple[object, ...]:
         """Return all that its price depends on but R."""
         if self.state != PRICED:
             return (self.state, "", self.quantity)
-        factors = (self.width, self.land_value, self.law, self.multiplier, self.days)
+        factors = (self.width, self.land_value, self.law, self.multiplier, self.days, self.demanded)
         return (self.state, self.zone or "", self.quantity, *factors)
 
 
@@ -226,6 +232,8 @@ def _changed(
             steps = ((VOLUME, step),)
         elif cause == NEWLY_HELD:
             steps = ((_held_or_released(step), step),)
+        elif cause == SUSPENDED:
+            steps = ((SUSPENDED if step < 0 else RESUMED, step),)
         else:
             steps = ((cause, step),)
         for name, by in steps:
@@ -259,7 +267,7 @@ def _factors(parts: Sequence[Part]) -> list[Fraction | None]:
     priced = [p for p in parts if p.state == PRICED]
     products = [p.quantity for p in priced]
     masses.append(sum(products, ZERO))
-    for name in ("width", "land_value", "law", "multiplier", "days", "reducer"):
+    for name in ("width", "land_value", "law", "multiplier", "days", "demanded", "reducer"):
         products = [m * getattr(p, name) for m, p in zip(products, priced, strict=True)]
         masses.append(sum(products, ZERO))
     whole = sum((p.quantity for p in parts), ZERO)
@@ -299,7 +307,7 @@ def _masses(parts: Iterable[Part]) -> dict[tuple[str | None, Fraction], Fraction
 def _charge(parts: Iterable[Part]) -> Fraction:
     return sum(
         (
-            p.quantity * p.width * p.land_value * p.law * p.multiplier * p.days * p.reducer
+            p.quantity * p.width * p.land_value * p.law * p.multiplier * p.days * p.demanded * p.reducer
             for p in parts
             if p.state == PRICED
         ),

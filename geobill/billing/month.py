@@ -9,7 +9,7 @@ import holidays
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
-from geobill.domain.invoice import Basis, Bill, DecreeDraft, Invoice, OperatorBill
+from geobill.domain.invoice import Basis, Bill, DecreeDraft, Invoice, OperatorBill, SetOff
 from geobill.domain.network import Authority
 from geobill.domain.record import canonical_json, sha256
 from geobill.errors import InputError
@@ -91,14 +91,21 @@ def issue_findings(
 
 
 def draft_invoice(
-    bill: Bill, mine: OperatorBill, law: StreetUseLaw, authority: Authority, number: str, issued_on: date, due_on: date
+    bill: Bill,
+    mine: OperatorBill,
+    law: StreetUseLaw,
+    authority: Authority,
+    number: str,
+    issued_on: date,
+    due_on: date,
+    set_offs: tuple[SetOff, ...] = (),
 ) -> Invoice:
-    """One operator's invoice with its digest.
+    """One operator's invoice with its digest; ``set_offs`` are parts of it paid with credits (art. 14).
 
     The yearly single payment (art. 8, sole paragraph) is twelve whole months of what stands on the month's last day;
     doubled lines aren't part of it, since they last only until the irregularity ends (art. 10 § 2).
     """
-    months = law.figures.value("yearly_months", bill.month.first_day)
+    months = law.figures.value("yearly_months", law.day_for(bill.month))
     monthly = mine.whole_month.total
     invoice = Invoice(
         number=number,
@@ -115,6 +122,8 @@ def draft_invoice(
         held=mine.held,
         yearly=None if monthly is None else monthly * months,
         yearly_monthly=monthly,
+        suspended=mine.suspended,
+        set_offs=set_offs,
     )
     return replace(invoice, digest=digest(invoice))
 
@@ -123,7 +132,7 @@ def draft_decree(
     mine: OperatorBill, basis: Basis, law: StreetUseLaw, authority: Authority, policy: Policy, month: BillingMonth
 ) -> DecreeDraft:
     """Draft of an operator's permit decree; number, date and signatures are the city hall's (arts. 3, 6, 7)."""
-    months = int(law.figures.value("deposit_months", month.first_day))
+    months = int(law.figures.value("deposit_months", law.day_for(month)))
     total = mine.whole_month.total
     draft = DecreeDraft(
         authority=authority,
@@ -132,7 +141,7 @@ def draft_decree(
         price=mine.whole_month,
         deposit_months=months,
         deposit=None if total is None else total * Decimal(months),
-        due_day=int(law.figures.value("due_day", month.first_day)),
+        due_day=int(law.figures.value("due_day", law.day_for(month))),
         due_month=policy.due_month,
     )
     return replace(draft, digest=digest(draft))

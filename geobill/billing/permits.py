@@ -85,6 +85,40 @@ def deposit_held(file: PermitFile, by: date | None = None) -> Decimal:
     return total(acts.DEPOSIT_PAID) - total(acts.DEPOSIT_RELEASED)
 
 
+TOP_UP = "top_up"  # reference of a demand that follows a changed price
+
+
+@dataclass(frozen=True)
+class Deposit:
+    """A deposit on a day, in reais: demanded in all, paid, given back."""
+
+    demanded: Decimal
+    paid: Decimal
+    released: Decimal
+
+    @property
+    def held(self) -> Decimal:
+        """Return what is in the city hall's hands."""
+        return self.paid - self.released
+
+    @property
+    def outstanding(self) -> Decimal:
+        """Return what was demanded and isn't paid."""
+        return max(self.demanded - self.paid, ZERO)
+
+
+def deposit_on(file: PermitFile, on: date) -> Deposit:
+    """Return a permit's deposit on a day: the last demand before the decree, and each top-up after it (art. 3 § 2)."""
+
+    def total(kind: str) -> Decimal:
+        return sum((a.amount or ZERO for a in file.acts_of(kind) if a.on <= on), ZERO)
+
+    demands = [a for a in file.acts_of(acts.DEPOSIT_DEMANDED) if a.on <= on]
+    first = [a.amount or ZERO for a in demands if a.reference != TOP_UP][-1:]
+    more = [a.amount or ZERO for a in demands if a.reference == TOP_UP]
+    return Deposit(sum([*first, *more], ZERO), total(acts.DEPOSIT_PAID), total(acts.DEPOSIT_RELEASED))
+
+
 def fees_paid(file: PermitFile, by: date | None = None) -> Decimal:
     """Emolumentos that were paid, up to a day or in all; reais."""
     return sum((a.amount or ZERO for a in file.acts_of(acts.FEE_PAID) if by is None or a.on <= by), ZERO)

@@ -10,6 +10,7 @@ from geobill.domain.record import to_plain
 
 if TYPE_CHECKING:
     from geobill.domain.apostila import Cause, PriceChange
+    from geobill.domain.note import Note
     from geobill.domain.permit import Act, Decree
     from geobill.pipeline.billing import BilledMonth
     from geobill.pipeline.decrees import DecreeDraftMade
@@ -61,6 +62,7 @@ def price_answer(bill: Bill) -> dict[str, Any]:
         ],
         "held": [held_answer(h) for h in bill.held],
         "exempt": [to_plain(e) for e in bill.exempt],
+        "suspended": [to_plain(s) for s in bill.suspended],
         "conservation": {
             "features": {k: int(v) for k, v in asdict(bill.features).items()},
             "metres": _books(bill.metres),
@@ -76,6 +78,24 @@ def line_answer(line: Line) -> dict[str, Any]:
 def held_answer(held: Held) -> dict[str, Any]:
     """One held stretch or operator."""
     return to_plain(held)
+
+
+def note_answer(note: "Note") -> dict[str, Any]:
+    """One note, month by month."""
+    return {
+        "number": note.number,
+        "kind": note.kind,
+        "operator": note.operator.id,
+        "issued_on": note.issued_on.isoformat(),
+        "due_on": None if note.due_on is None else note.due_on.isoformat(),
+        "total": plain(note.total),
+        "reason": note.cause,
+        "by": note.by,
+        "case": note.case,
+        "digest": note.digest,
+        "lines": [{"causes": [], **to_plain(line)} for line in note.lines],
+        "held": [held_answer(h) for h in note.held],
+    }
 
 
 def bill_answer(billed: "BilledMonth") -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,6 +54,11 @@ def answer(data: dict[str, Any], as_json: bool, human: Callable[[], str]) -> Non
     sys.stdout.flush()
 
 
+def finding_lines(data: dict[str, Any]) -> list[str]:
+    """Say the findings of an answer, for a person."""
+    return [f"  {f['severity']}: {f['message'].rstrip('.')}; {f['fix']}" for f in data["findings"]]
+
+
 def say(message: str) -> None:
     """Tell a person how far a command is, on standard error."""
     sys.stderr.write(f"· {message}\n")
@@ -79,6 +86,18 @@ def read_mapping(pairs: list[str] | None) -> dict[str, str]:
             raise InputError(f"--map names {key.strip()} twice: say once which column holds it.")
         mapping[key.strip()] = column
     return mapping
+
+
+def read_amount(text: str, option: str) -> Decimal:
+    """Read reais that a user typed, with their cents."""
+    if not re.fullmatch(r"-?\d{1,20}(\.\d{1,9})?", text.strip(), re.ASCII):
+        raise InputError(f"{option} {text!r} is no amount: give reais as a number, for example 1234.56.")
+    return Decimal(text.strip()) + Decimal("0.00")  # said as it is kept
+
+
+def end_of_day(day: date) -> str:
+    """Return the end of a day of this machine's calendar as UTC, ISO text with Z: what was recorded on it is before that."""
+    return datetime.combine(day + timedelta(days=1), time()).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def refuse(error: GeobillError) -> None:

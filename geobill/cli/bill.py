@@ -7,7 +7,9 @@ import typer
 
 from geobill.cli import app as shared
 from geobill.cli.app import COMMON, JsonOption, WorkspaceOption
+from geobill.cli.invoices import bill_at_once
 from geobill.cli.month import MONTH_HELP, price_summary
+from geobill.cli.retroactive import bill_case
 
 CAUSES: dict[str, str] = {
     "new_segments": "new segments",
@@ -25,6 +27,8 @@ CAUSES: dict[str, str] = {
     "law": "figures of the law",
     "multiplier": "doubling",
     "days": "days",
+    "suspended": "suspended by a court",
+    "resumed": "no longer suspended",
     "reducer": "R",
     "exempt": "now exempt (art. 13)",
     "recomputed": "issued total, computed otherwise today",
@@ -56,6 +60,22 @@ def bill(
             metavar="DIR", help="Where the documents go (else WORKSPACE/documents/YYYY-MM, a draft's in its rascunho)."
         ),
     ] = None,
+    retroactive: Annotated[
+        str | None,
+        typer.Option("--retroactive", metavar="CASE", help="Bill the past months of a decided case instead of a month."),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM", help="Last past month (with --retroactive; else the last one invoiced).")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Work the past months out and issue nothing (with --retroactive).")
+    ] = False,
+    single_payment: Annotated[
+        int | None, typer.Option(metavar="YEAR", help="Issue a year paid at once (art. 8) instead of a month.")
+    ] = None,
+    operator: Annotated[
+        str | None, typer.Option(metavar="ID", help="Who pays the year at once (with --single-payment).")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -63,13 +83,31 @@ def bill(
 
     With --draft nothing is issued: another person can look (bill check) before it is.
     """
-    own = {"--month": month, "--draft": draft, "--by": by, "--issued-on": issued_on, "--due": due, "--out": out}
+    past = {"--until": until, "--dry-run": dry_run}
+    own = {"--month": month, "--retroactive": retroactive, **past, "--draft": draft, "--by": by}
+    own |= {"--single-payment": single_payment, "--operator": operator}
+    own |= {"--issued-on": issued_on, "--due": due, "--out": out}
     if context.invoked_subcommand is not None:
         given = [name for name, value in own.items() if value]
         if given:
             context.fail(f"{', '.join(given)} before {context.invoked_subcommand}: write options after its name.")
         COMMON.workspace, COMMON.json = workspace or COMMON.workspace, json or COMMON.json
         return
+    if single_payment is not None:
+        if month is not None or draft or retroactive is not None or operator is None:
+            context.fail("--single-payment goes with --operator, and without --month, --draft and --retroactive.")
+        bill_at_once(single_payment, operator, issued_on, due, by, out, workspace, json)
+        return
+    if operator is not None:
+        context.fail("--operator goes with --single-payment YEAR.")
+    if retroactive is not None:
+        if month is not None or draft:
+            context.fail("--retroactive goes without --month and --draft: the case says which months, --dry-run looks first.")
+        bill_case(retroactive, until, issued_on, due, by, out, dry_run, workspace, json)
+        return
+    given = [name for name, value in past.items() if value]
+    if given:
+        context.fail(f"{', '.join(given)} goes with --retroactive CASE.")
     if month is None:
         context.fail("Missing option '--month'.")
     if draft:

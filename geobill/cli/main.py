@@ -10,11 +10,22 @@ import typer
 from geobill.cli import app as shared
 from geobill.cli.app import COMMON, JsonOption, WorkspaceOption
 from geobill.cli.bill import bill_app
+from geobill.cli.cases import case_app
+from geobill.cli.correct import correct
+from geobill.cli.credit import credit_app
+from geobill.cli.deadlines import deadlines
+from geobill.cli.deposits import deposit_app, fee_app
 from geobill.cli.doctor import doctor
+from geobill.cli.explain import verify
 from geobill.cli.files import import_app, inspect
+from geobill.cli.invoices import invoice_app
+from geobill.cli.law import assess, law_app, statute_app
 from geobill.cli.month import price
-from geobill.cli.permits import decree_app, deposit_app, fee_app, permit_app
-from geobill.cli.setup import decision_app, init, operator_app, policy_app
+from geobill.cli.permits import decree_app, permit_app
+from geobill.cli.policy import decision_app, policy_app
+from geobill.cli.setup import init, operator_app
+from geobill.cli.simulate import report_app, simulate
+from geobill.cli.suspensions import suspension_app
 from geobill.cli.templates import templates_app
 from geobill.errors import GeobillError
 
@@ -29,15 +40,27 @@ app.command()(init)
 app.add_typer(operator_app, name="operator")
 app.add_typer(policy_app, name="policy")
 app.add_typer(decision_app, name="decision", short_help="Decisions of the mayor on what the law leaves open.")
+app.add_typer(law_app, name="law", short_help="The statute's dated figures.")
+app.add_typer(statute_app, name="statute", short_help="Statutes, and sister laws by figures alone.")
 app.add_typer(import_app, name="import")
 app.add_typer(permit_app, name="permit")
 app.add_typer(deposit_app, name="deposit", short_help="The deposit (caução): three monthly prices.")
 app.add_typer(fee_app, name="fee", short_help="Emolumentos that a decree costs.")
 app.add_typer(decree_app, name="decree")
+app.add_typer(case_app, name="case", short_help="What is held against an operator, step by step (arts. 4, 9, 10, 12).")
 app.command()(inspect)
 app.command()(price)
+app.command()(assess)
 app.add_typer(bill_app, name="bill")
+app.command()(simulate)
+app.add_typer(report_app, name="report")
+app.add_typer(invoice_app, name="invoice")
+app.command()(correct)
+app.add_typer(credit_app, name="credit", short_help="Credits that are set off against a part of the debt (art. 14).")
+app.add_typer(suspension_app, name="suspension", short_help="Orders of courts, and legal risks.")
 app.add_typer(templates_app, name="templates")
+app.command()(verify)
+app.command()(deadlines)
 app.command()(doctor)
 
 

@@ -1,9 +1,7 @@
-"""Commands of permits and decrees: permit, deposit, fee, decree (arts. 2, 3, 6 of Lei 3.057)."""
+"""Commands of permits and decrees (arts. 2, 3, 6 of Lei 3.057)."""
 
-import re
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,14 +9,9 @@ from geobill.cli import app as shared
 from geobill.cli.app import JsonOption, WorkspaceOption
 from geobill.errors import InputError
 
-if TYPE_CHECKING:
-    from geobill.domain.permit import Act
-
 permit_app = typer.Typer(
     no_args_is_help=True, help="Permits to use the streets: requested, approved, granted, removed (arts. 2, 3)."
 )
-deposit_app = typer.Typer(no_args_is_help=True, help="The deposit (caução) of three monthly prices (art. 3 §§ 1, 2).")
-fee_app = typer.Typer(no_args_is_help=True, help="Emolumentos (art. 3 § 1).")
 decree_app = typer.Typer(
     no_args_is_help=True, help="Decrees: drafted at any time, issued once, amended by apostilas (arts. 3, 6)."
 )
@@ -26,9 +19,6 @@ decree_app = typer.Typer(
 NumberOption = Annotated[str, typer.Option("--number", help="Number of the permit, as rows of networks name it.")]
 PermitOption = Annotated[str, typer.Option("--permit", help="Number of the permit.")]
 OnOption = Annotated[str | None, typer.Option("--on", metavar="D", help="Day, YYYY-MM-DD (else today).")]
-AmountOption = Annotated[str, typer.Option(metavar="A", help="Reais, for example 1234.56.")]
-PaidOnOption = Annotated[str, typer.Option(metavar="D", help="Day of the payment, YYYY-MM-DD.")]
-ReceiptOption = Annotated[str, typer.Option(metavar="R", help="Number of the receipt; each counts once.")]
 SignatoryOption = Annotated[str, typer.Option(metavar="S", help="Who signed the act.")]
 ActDateOption = Annotated[str, typer.Option("--date", metavar="D", help="Date of the act, YYYY-MM-DD.")]
 PublishedOption = Annotated[str, typer.Option(metavar="D", help="Day of its publication, YYYY-MM-DD.")]
@@ -150,65 +140,6 @@ def permit_remove(
     shared.answer(data, json, lambda: f"removed: {_describe(data)}{_warnings(data)}")
 
 
-@deposit_app.command("demand")
-def deposit_demand(
-    permit: PermitOption, on: OnOption = None, workspace: WorkspaceOption = None, json: JsonOption = False
-) -> None:
-    """Demand the deposit: three monthly prices of the day (art. 3 § 2)."""
-    from geobill.pipeline.permits import demand_deposit
-
-    act = demand_deposit(shared.open_given(workspace), permit.strip(), _day(on), shared.now())
-    _answer_act(act, json, f"deposit demanded ({act.note})")
-
-
-@deposit_app.command("record")
-def deposit_record(
-    permit: PermitOption,
-    amount: AmountOption,
-    paid_on: PaidOnOption,
-    receipt: ReceiptOption,
-    workspace: WorkspaceOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Record a payment of the deposit."""
-    from geobill.domain.permit import DEPOSIT_PAID
-
-    _record_payment(DEPOSIT_PAID, permit, amount, paid_on, receipt, workspace, json)
-
-
-@deposit_app.command("release")
-def deposit_release(
-    permit: PermitOption,
-    on: Annotated[str, typer.Option("--on", metavar="D", help="Day of the release, YYYY-MM-DD.")],
-    reason: Annotated[str, typer.Option(help="Why it is given back.")],
-    workspace: WorkspaceOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Give the whole deposit back: after the removal, or where the request came to nothing."""
-    from geobill.domain.dates import parse_date
-    from geobill.pipeline.permits import release_deposit
-
-    act = release_deposit(
-        shared.open_given(workspace), permit.strip(), parse_date(on, "--on"), reason.strip(), shared.now()
-    )
-    _answer_act(act, json, "deposit released")
-
-
-@fee_app.command("record")
-def fee_record(
-    permit: PermitOption,
-    amount: AmountOption,
-    paid_on: PaidOnOption,
-    receipt: ReceiptOption,
-    workspace: WorkspaceOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Record a payment of emolumentos."""
-    from geobill.domain.permit import FEE_PAID
-
-    _record_payment(FEE_PAID, permit, amount, paid_on, receipt, workspace, json)
-
-
 @decree_app.command("draft")
 def decree_draft(
     permit: PermitOption,
@@ -311,37 +242,10 @@ def decree_list(workspace: WorkspaceOption = None, json: JsonOption = False) -> 
     shared.answer({"decrees": found}, json, lambda: "\n".join(map(described, found)) or "No decrees yet.")
 
 
-def _record_payment(
-    kind: str, permit: str, amount: str, paid_on: str, receipt: str, workspace: Path | None, json: bool
-) -> None:
-    from geobill.domain.dates import parse_date
-    from geobill.domain.permit import Act
-    from geobill.pipeline.permits import record_payment
-
-    if not receipt.strip() or not receipt.strip().isprintable():
-        raise InputError(
-            f"--receipt {receipt!r} is blank or holds a character that can't be seen: a payment is known by its receipt, and "
-            "two that look alike would count twice."
-        )
-    if not re.fullmatch(r"-?\d{1,20}(\.\d{1,9})?", amount.strip(), re.ASCII):
-        raise InputError(f"--amount {amount!r} is no amount: give reais as a number, for example 1234.56.")
-    reais = Decimal(amount.strip()) + Decimal("0.00")  # said as it is kept, with its cents
-    act = Act(permit.strip(), kind, parse_date(paid_on, "--paid-on"), reference=receipt.strip(), amount=reais)
-    record_payment(shared.open_given(workspace), act, shared.now())
-    _answer_act(act, json, f"{kind.replace('_', ' ')}, receipt {act.reference}")
-
-
 def _day(text: str | None) -> Any:
     from geobill.domain.dates import parse_date
 
     return shared.today() if text is None else parse_date(text, "--on")
-
-
-def _answer_act(act: "Act", as_json: bool, said: str) -> None:
-    from geobill.cli.answers import act_answer
-
-    data = {"permit": act.permit, **act_answer(act)}
-    shared.answer(data, as_json, lambda: f"Permit {act.permit}: {said}: R$ {data['amount']} on {data['on']}.")
 
 
 def _state_answer(state: Any, whole: bool = False) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from geobill.errors import TemplateError
 BYTE_ORDER_MARK = "\ufeff"
 # A spreadsheet runs a cell that begins so as a formula; the wide forms are the same signs to it.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+PIECES, SUSPENDED = "pieces", "suspended"  # columns that an invoice has only where they say something
 COLUMNS: tuple[tuple[str, str, bool], ...] = (
     ("line", "Linha da fatura", True),
     ("segment", "Trecho", False),
@@ -25,6 +26,7 @@ COLUMNS: tuple[tuple[str, str, bool], ...] = (
     ("billed_width_m", "Largura cobrada b (m)", True),
     ("land_value", "Valor do terreno T (R$/m²)", True),
     ("volume_m3", "Volume (m³)", True),
+    (PIECES, "Unidades", True),
     ("location_index", "Índice de locação L", True),
     ("depreciation_index", "Índice de depreciação D", True),
     ("reducer", "Coeficiente redutor R", True),
@@ -34,10 +36,11 @@ COLUMNS: tuple[tuple[str, str, bool], ...] = (
     ("amount_exact", "Valor exato do mês inteiro, sem arredondar (R$)", True),
     ("flags", "Observações", False),
     ("priced_with", "Pago com o trecho (mesma faixa)", False),
+    (SUSPENDED, "Suspenso por ordem judicial", False),
 )
 
 
-def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]]) -> bytes:
+def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]], no_decree: str = "") -> bytes:
     r"""Write the annex: UTF-8 with byte order mark, semicolons, decimal commas, CRLF.
 
     Numbers stay numbers, whether they come as Decimal, int or decimal text; text that a spreadsheet would run as a
@@ -50,6 +53,8 @@ def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]]) -> bytes:
     rows : iterable of mappings
         Keys of ``COLUMNS``; one that is missing, None or NaN leaves its cell empty, others are passed over. ``flags``
         is text or a sequence of codes.
+    no_decree : str
+        The citation, in parentheses, that follows the note on what has no decree; see ``words.flags``.
 
     Raises
     ------
@@ -58,7 +63,10 @@ def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]]) -> bytes:
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=";", lineterminator="\r\n")
-    writer.writerow(["Fatura", *(header for _, header, _ in COLUMNS)])
+    charged = (*invoice.lines, *(line for apart in invoice.suspended for line in apart.lines))
+    used = {PIECES: any(line.pieces is not None for line in charged), SUSPENDED: bool(invoice.suspended)}
+    columns = [c for c in COLUMNS if used.get(c[0], True)]
+    writer.writerow(["Fatura", *(header for _, header, _ in columns)])
     for place, row in enumerate(rows, start=1):
         line = row.get("line")
         if not _absent(line) and not 1 <= int(line) <= len(invoice.lines):
@@ -66,9 +74,8 @@ def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]]) -> bytes:
                 f"Row {place} of the annex belongs to line {line}, but invoice {invoice.number} has "
                 f"{len(invoice.lines)} line(s). Annex and invoice must come from the same priced month."
             )
-        writer.writerow(
-            [text_cell(invoice.number), *(_cell(key, row.get(key), numeric) for key, _, numeric in COLUMNS)]
-        )
+        cells = (_cell(key, row.get(key), numeric, no_decree) for key, _, numeric in columns)
+        writer.writerow([text_cell(invoice.number), *cells])
     return (BYTE_ORDER_MARK + text.getvalue()).encode("utf-8")
 
 
@@ -97,13 +104,13 @@ def text_cell(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
-def _cell(key: str, value: Any, numeric: bool) -> str:
+def _cell(key: str, value: Any, numeric: bool, no_decree: str) -> str:
     if _absent(value):
         return ""
     if key == "service":
         return text_cell(words.service(str(value)))
     if key == "flags" and not isinstance(value, str):
-        return text_cell(words.flags(value))
+        return text_cell(words.flags(value, no_decree))
     return number_cell(value) if numeric or isinstance(value, Decimal | int) else text_cell(str(value))
 
 

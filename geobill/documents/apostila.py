@@ -7,27 +7,33 @@ from decimal import Decimal
 from geobill.documents import memo, words
 from geobill.documents.forms import Job, make
 from geobill.documents.overrides.folder import PACKAGE, Templates
-from geobill.documents.policy_words import POLICY, policy_line, policy_value
+from geobill.documents.policy_words import policy_line, policy_title, policy_value
+from geobill.documents.statute_words import StatuteWords
 from geobill.documents.typesetting import printable
 from geobill.domain import apostila as causes
 from geobill.domain.apostila import Cause, PriceChange
 from geobill.domain.invoice import PolicyUse
 from geobill.domain.permit import Decree
 from geobill.errors import TemplateError
+from geobill.law.figures import StatuteFigures
 
 TEMPLATE = "apostila.typ.j2"
 APOSTILA_FORMS: tuple[str, ...] = ("pdf", "html")
-WHAT: dict[str, str] = {
-    "reducer": "Coeficiente redutor R (art. 7º)",
-    "edition": "Edição do Mapa de Valores (art. 7º, T)",
-    "length_m": "Extensão da rede da permissão (art. 7º, a)",
-    "volume_m3": "Volume dos equipamentos (art. 7º, § 2º)",
-    "drawing": "Traçado, largura ou serviço da rede da permissão (art. 7º)",
-    "location_index": "Índice de locação L (art. 7º)",
-    "depreciation_index": "Índice de depreciação D (art. 7º)",
-    "price_per_m3": "Preço do metro cúbico (art. 7º, § 2º)",
-    "minimum_width_m": "Largura mínima de cobrança (art. 7º, § 1º)",
+# What changed, and the rule or figure whose article is cited beside it.
+WHAT: dict[str, tuple[str, str]] = {
+    "reducer": ("Coeficiente redutor R", "reducer"),
+    "edition": ("Edição do Mapa de Valores", "land_value"),
+    "length_m": ("Extensão da rede da permissão", "price"),
+    "volume_m3": ("Volume dos equipamentos", "price_per_m3"),
+    "pieces": ("Número de equipamentos", "price_per_piece"),
+    "drawing": ("Traçado, largura ou serviço da rede da permissão", "price"),
+    "location_index": ("Índice de locação L", "location_index"),
+    "depreciation_index": ("Índice de depreciação D", "depreciation_index"),
+    "price_per_m3": ("Preço do metro cúbico", "price_per_m3"),
+    "price_per_piece": ("Preço da unidade", "price_per_piece"),
+    "minimum_width_m": ("Largura mínima de cobrança", "minimum_width_m"),
 }
+SYMBOLS = {"edition": "T", "length_m": "a"}  # of the formula, cited beside its article
 UNITS = {"length_m": "m", "drawing": "m", "volume_m3": "m³", "minimum_width_m": "m"}
 HELD = "retido"
 
@@ -41,7 +47,9 @@ class CauseLine:
     now: str
 
 
-def render_apostila(change: PriceChange, act: Decree | None = None, templates: Templates = PACKAGE) -> bytes:
+def render_apostila(
+    change: PriceChange, figures: StatuteFigures, act: Decree | None = None, templates: Templates = PACKAGE
+) -> bytes:
     """Render an apostila as PDF: a draft with blanks, or the act itself once it has a number and a date.
 
     Raises
@@ -49,11 +57,13 @@ def render_apostila(change: PriceChange, act: Decree | None = None, templates: T
     BooksDontCloseError, TemplateError
         See :func:`apostila_job`; and if the template can't be filled or typeset.
     """
-    return make(apostila_job(change, act), ("pdf",), templates)["pdf"]
+    return make(apostila_job(change, figures, act), ("pdf",), templates)["pdf"]
 
 
-def apostila_job(change: PriceChange, act: Decree | None = None) -> Job:
+def apostila_job(change: PriceChange, figures: StatuteFigures, act: Decree | None = None) -> Job:
     """Check the new price and gather what the template prints; its date is the price's day of reference.
+
+    ``figures`` are the statute's, by which the new price was worked out.
 
     Raises
     ------
@@ -70,6 +80,7 @@ def apostila_job(change: PriceChange, act: Decree | None = None) -> Job:
     rounding = policy_value(draft.basis, "rounding", "half_up")
     memo.check_lines(price.lines, price.total, rounding, f"the apostila to {change.decree.number}")
     difference = price.total - change.recorded
+    statute = StatuteWords(figures, price.on)
     values = {
         "change": change,
         "act": act,
@@ -78,7 +89,7 @@ def apostila_job(change: PriceChange, act: Decree | None = None) -> Job:
         "difference": abs(difference),
         "rises": difference > 0,
         "share": share(difference, change.recorded),
-        "causes": [cause_line(c) for c in change.causes],
+        "causes": [cause_line(c, statute) for c in change.causes],
         "before": change.last.draft.price,
         "authority": draft.authority,
         "operator": draft.operator,
@@ -86,7 +97,8 @@ def apostila_job(change: PriceChange, act: Decree | None = None) -> Job:
         "digest": draft.digest,
         "extension_m": price.network_length_m,
         "reducer": price.reducer,
-        **memo.context(draft.basis, price.lines, price.on),
+        "deposit_follows": policy_value(draft.basis, "deposit_follows_price", "no") == "yes",
+        **memo.context(draft.basis, price.lines, statute),
     }
     said = f"nº {act.number} " if act else ""
     inputs = {
@@ -96,20 +108,18 @@ def apostila_job(change: PriceChange, act: Decree | None = None) -> Job:
     return Job(TEMPLATE, values, inputs, price.on, draft.digest)
 
 
-def cause_line(cause: Cause) -> CauseLine:
-    """Say a cause in Portuguese, with both values as they are printed.
-
-    Examples
-    --------
-    >>> cause_line(Cause("reducer", "reducer", "1.00", "0.90"))
-    CauseLine(what='Coeficiente redutor R (art. 7º)', before='1,00', now='0,90')
-    """
+def cause_line(cause: Cause, statute: StatuteWords) -> CauseLine:
+    """Say a cause in Portuguese, with both values as they are printed."""
     if cause.cause == causes.POLICY:
-        text = POLICY.get(cause.what)
-        title = text.title if text else cause.what
-        said = [policy_line(PolicyUse(cause.what, value, "")).meaning or value for value in (cause.before, cause.now)]
-        return CauseLine(f"Parâmetro de cálculo: {title}", *said)
-    what = WHAT.get(cause.what, cause.what)
+        said = [
+            policy_line(PolicyUse(cause.what, value, ""), statute).meaning or value
+            for value in (cause.before, cause.now)
+        ]
+        return CauseLine(f"Parâmetro de cálculo: {policy_title(cause.what, statute)}", *said)
+    what, rule = WHAT.get(cause.what, (cause.what, ""))
+    symbol = f", {SYMBOLS[cause.what]}" if cause.what in SYMBOLS else ""
+    cited = statute.cite(rule) if rule else ""
+    what += f" ({cited}{symbol})" if cited else ""
     if cause.what == "edition":
         return CauseLine(what, cause.before, cause.now)
     return CauseLine(what, _figures(cause.before, UNITS.get(cause.what)), _figures(cause.now, UNITS.get(cause.what)))

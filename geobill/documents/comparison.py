@@ -25,6 +25,8 @@ CAUSES: dict[str, str] = {
     "law": "valores da Lei (L, D, preço por m³)",
     "multiplier": "cobrança em dobro (começou ou cessou)",
     "days": "dias cobrados no mês",
+    "suspended": "valores suspensos por ordem judicial",
+    "resumed": "valores que deixaram de estar suspensos por ordem judicial",
     "reducer": "coeficiente redutor R",
     "exempt": "a Lei não alcança mais a entidade (art. 13)",
     "recomputed": "total emitido que este programa calcula de outro modo",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from geobill.documents import words
+from geobill.documents import statute_words, words
 from geobill.domain.ratio import Ratio
 
 # Filters whose result is a figure: a change of it by hand would be a change of what was computed.
@@ -22,6 +22,9 @@ FIGURE_FILTERS = (
     words.short_date,
     words.long_date,
     words.month_name,
+    statute_words.day_of_year,
+    statute_words.days_in_words,
+    statute_words.share_in_words,
     words.cnpj,
 )
 DASH = "–"
@@ -55,6 +58,15 @@ NAMES: dict[str, str] = {
     "line.month_days": "dias do mês",
     "line.volume_m3": "volume",
     "line.price_per_m3": "preço do m³",
+    "line.pieces": "unidades",
+    "line.price_per_piece": "preço da unidade",
+    "invoice.payable": "valor a pagar",
+    "set_off_sum": "valor compensado",
+    "part.amount": "crédito compensado",
+    "part.total": "valor suspenso",
+    "part.length_m": "metros suspensos",
+    "suspended_m": "metros suspensos",
+    "suspended_total": "soma dos valores suspensos",
     "line.amount": "valor da linha",
     "item.number": "número da linha",
     "ground.count": "linhas do fundamento",

@@ -27,12 +27,14 @@ import shapely
 from pyogrio.errors import DataLayerError, DataSourceError, FeatureError
 
 from geobill.documents import gpkg_styles as looks
-from geobill.documents import words
+from geobill.documents import held_words, words
 from geobill.documents.annex import number_cell
 from geobill.documents.gpkg_form import finish
+from geobill.documents.statute_words import StatuteWords
 from geobill.domain.invoice import Invoice, Line
 from geobill.errors import TemplateError
 from geobill.frames import plan_lengths
+from geobill.law.figures import StatuteFigures
 
 MARGIN_M = 50.0  # ground around the network that is shown with it
 TEXT, INTEGER, REAL, DATE = pa.string(), pa.int64(), pa.float64(), pa.date32()
@@ -58,6 +60,7 @@ PIECES: Columns = (
     ("situacao", TEXT, "Situação"),
     ("motivo", TEXT, "Motivo da retenção"),
     ("pago_com", TEXT, "Pago com o trecho (mesma faixa)"),
+    ("suspensao", TEXT, "Suspenso por ordem judicial"),
     ("observacoes", TEXT, "Observações"),
     ("rotulo", TEXT, "Rótulo no mapa"),
 )
@@ -85,6 +88,7 @@ CABINETS: Columns = (
     ("valor_exato", TEXT, "Valor exato do mês inteiro, sem arredondar (R$)"),
     ("valor_da_linha", TEXT, "Valor da linha inteira da fatura (R$)"),
     ("situacao", TEXT, "Situação"),
+    ("suspensao", TEXT, "Suspenso por ordem judicial"),
     ("cadastro", TEXT, "Situação cadastral"),
     ("observacoes", TEXT, "Observações"),
 )
@@ -95,13 +99,14 @@ COVERAGE: Columns = (
     ("situacao", TEXT, "Situação"),
     ("area_m2", REAL, "Área (m²)"),
 )
-STATUSES: dict[str, str] = {
-    "permitted": "Permitido",
-    "existing": "Existente (art. 12)",
-    "planned": "Planejado",
-    "clandestine": "Clandestino (art. 10)",
-    "unregistered": "Sem cadastro (art. 12, § 3º)",
-    "clandestine_unregistered": "Clandestino e sem cadastro",
+# What a row is, and the rule or figure of the statute that is cited beside it.
+STATUSES: dict[str, tuple[str, str]] = {
+    "permitted": ("Permitido", ""),
+    "existing": ("Existente", "existing"),
+    "planned": ("Planejado", ""),
+    "clandestine": ("Clandestino", "clandestine"),
+    "unregistered": ("Sem cadastro", "unregistered_multiplier"),
+    "clandestine_unregistered": ("Clandestino e sem cadastro", ""),
 }
 KINDS: dict[str, str] = {"zone": looks.ZONE, "gap": looks.STREET, "overlap": looks.OVERLAPPED}
 
@@ -131,6 +136,7 @@ def annex_gpkg(
     equipment: gpd.GeoDataFrame,
     cabinets: pd.DataFrame,
     coverage: gpd.GeoDataFrame,
+    figures: StatuteFigures,
 ) -> bytes:
     """Write the GeoPackage annex of an invoice.
 
@@ -146,6 +152,8 @@ def annex_gpkg(
         What the month charges for ``equipment``, row by row in the same order.
     coverage : GeoDataFrame
         The priced coverage; only what lies within ``MARGIN_M`` of the network is taken, whole.
+    figures : StatuteFigures
+        The statute by which the month was priced.
 
     Returns
     -------
@@ -158,12 +166,12 @@ def annex_gpkg(
         If rows belong to a line that the invoice doesn't have, cabinets aren't those of the equipment, or the file
         can't be made.
     """
-    lines = dict(enumerate(invoice.lines, 1))
+    lines, statute = dict(enumerate(invoice.lines, 1)), StatuteWords.of_month(figures, invoice.month)
     layers = (  # the ground first: QGIS draws later layers above
         _coverage_layer(coverage, np.concatenate([segments.geometry.values, equipment.geometry.values])),
-        _segment_layer(segments),
-        _piece_layer(pieces, lines),
-        _cabinet_layer(equipment, cabinets, lines),
+        _segment_layer(segments, statute),
+        _piece_layer(pieces, lines, statute),
+        _cabinet_layer(equipment, cabinets, lines, statute),
     )
     title = f"Fatura {invoice.number}: {invoice.operator.name}, {words.month_name(invoice.month)}"
     try:
@@ -175,29 +183,33 @@ def annex_gpkg(
         ) from None
 
 
-def _piece_layer(pieces: pd.DataFrame, lines: Mapping[int, Line]) -> Layer:
+def _piece_layer(pieces: pd.DataFrame, lines: Mapping[int, Line], statute: StatuteWords) -> Layer:
     records = pieces.to_dict("records")
-    rows = [_piece(record, _line_of(record, lines)) for record in records]
+    rows = [_piece(record, _line_of(record, lines), statute) for record in records]
     shapes = np.array([record["geometry"] for record in records] or [], dtype=object)
     style = looks.piece_style({n: a for n, _, a in PIECES}, (row["situacao"] for row in rows))
     return Layer("pecas", "Peças: o que a fatura cobra e o que está retido", PIECES, "MultiLineString", style, rows,
                  _multi(shapes, shapely.multilinestrings))  # fmt: skip
 
 
-def _piece(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
+def _piece(record: Mapping[str, Any], line: Line | None, statute: StatuteWords) -> dict[str, Any]:
     flags = _flags(record)
     held, payer = _given(record.get("held")), _given(record.get("priced_with"))
+    order = _given(record.get("suspended"))
     zone, value = _given(record.get("zone")), _given(record.get("land_value"))
     doubled, in_gap = line is not None and line.multiplier > 1, "in_gap" in flags
     if held:
         state = looks.HELD
+    elif order:
+        state = looks.SUSPENDED
     elif payer:
         state = looks.SHARED
     elif in_gap:
         state = looks.GAP_DOUBLED if doubled else looks.GAP
     else:
         state = looks.DOUBLED if doubled else looks.ONCE
-    label = words.held_title(str(held)) if held else f"{zone} · {words.reais(value)}/m²" if value is not None else zone
+    reason = held_words.held_title(str(held), statute.scale_end) if held else None
+    label = reason or (f"{zone} · {words.reais(value)}/m²" if value is not None else zone)
     return {
         "trecho": record["segment"],
         "servico": words.service(_given(record.get("service"))),
@@ -207,9 +219,10 @@ def _piece(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
         "largura_m": record["billed_width_m"],
         "valor_exato": _number(record.get("amount_exact")),
         "situacao": state,
-        "motivo": words.held_title(str(held)) if held else None,
+        "motivo": reason,
         "pago_com": payer,
-        "observacoes": words.flags(flags),
+        "suspensao": order,
+        "observacoes": _notes(flags, statute),
         "rotulo": label,
         **_of_line(record, line),
         "indice_l": None if line is None else _number(line.location_index),
@@ -218,7 +231,7 @@ def _piece(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
     }
 
 
-def _segment_layer(segments: gpd.GeoDataFrame) -> Layer:
+def _segment_layer(segments: gpd.GeoDataFrame, statute: StatuteWords) -> Layer:
     drawn = [Decimal(f"{length:.2f}") for length in plan_lengths(segments.geometry.values)]
     rows = [
         {
@@ -226,7 +239,7 @@ def _segment_layer(segments: gpd.GeoDataFrame) -> Layer:
             "servico": words.service(_given(record["service"])),
             "permissao": _given(record["permit"]),
             "nivel": _given(record["level"]),
-            "situacao": STATUSES.get(record["status"], record["status"]),
+            "situacao": _status(record["status"], statute),
             "largura_m": record["width_m"],
             "extensao_m": length,
             "declarada_m": _given(record["declared_length_m"]),
@@ -240,15 +253,24 @@ def _segment_layer(segments: gpd.GeoDataFrame) -> Layer:
     return Layer("trechos", "Trechos da rede, como entregues", SEGMENTS, "MultiLineString", style, rows, shapes)
 
 
-def _cabinet_layer(equipment: gpd.GeoDataFrame, cabinets: pd.DataFrame, lines: Mapping[int, Line]) -> Layer:
-    if [str(e) for e in equipment["equipment"]] != [str(c) for c in cabinets["equipment"]]:
+def _cabinet_layer(
+    equipment: gpd.GeoDataFrame, cabinets: pd.DataFrame, lines: Mapping[int, Line], statute: StatuteWords
+) -> Layer:
+    charged_rows, stored_rows = cabinets.to_dict("records"), equipment.to_dict("records")
+    places = [
+        int(c.get("stretch", n)) - 1 for n, c in enumerate(charged_rows, 1)
+    ]  # several rows where a court suspends a part
+    drawn = [str(e["equipment"]) for e in stored_rows]
+    if sorted(set(places)) != list(range(len(drawn))) or any(
+        drawn[p] != str(c["equipment"]) for p, c in zip(places, charged_rows, strict=True)
+    ):
         raise TemplateError(
             "The cabinets that the month charges aren't those of the equipment drawn: annex and invoice must come from the "
             "same priced month."
         )
     rows = []
-    for charged, stored in zip(cabinets.to_dict("records"), equipment.to_dict("records"), strict=True):
-        line = _line_of(charged, lines)
+    for charged, place in zip(charged_rows, places, strict=True):
+        stored, line, order = stored_rows[place], _line_of(charged, lines), _given(charged.get("suspended"))
         doubled = line is not None and line.multiplier > 1
         rows.append(
             {
@@ -256,15 +278,22 @@ def _cabinet_layer(equipment: gpd.GeoDataFrame, cabinets: pd.DataFrame, lines: M
                 "servico": words.service(_given(stored["service"])),
                 "volume_m3": charged["volume_m3"],
                 "valor_exato": _number(charged.get("amount_exact")),
-                "situacao": looks.CABINET_DOUBLED if doubled else looks.CABINET_ONCE,
-                "cadastro": STATUSES.get(stored["status"], stored["status"]),
-                "observacoes": words.flags(_flags(charged)),
+                "situacao": looks.CABINET_SUSPENDED
+                if order
+                else looks.CABINET_DOUBLED
+                if doubled
+                else looks.CABINET_ONCE,
+                "suspensao": order,
+                "cadastro": _status(stored["status"], statute),
+                "observacoes": _notes(_flags(charged), statute),
                 **_of_line(charged, line),
             }
         )
     style = looks.cabinet_style({n: a for n, _, a in CABINETS}, (row["situacao"] for row in rows))
-    places = shapely.point_on_surface(np.asarray(equipment.geometry.values, dtype=object))
-    return Layer("armarios", "Armários e contêineres", CABINETS, "Point", style, rows, places)
+    points = shapely.point_on_surface(np.asarray(equipment.geometry.values, dtype=object))
+    return Layer(
+        "armarios", "Armários e contêineres", CABINETS, "Point", style, rows, points[np.array(places, dtype=int)]
+    )
 
 
 def _coverage_layer(coverage: gpd.GeoDataFrame, network: np.ndarray) -> Layer:
@@ -312,6 +341,15 @@ def _of_line(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
         "dias_do_mes": line.month_days,
         "valor_da_linha": words.number(line.amount),
     }
+
+
+def _status(code: str, statute: StatuteWords) -> str:
+    said, rule = STATUSES.get(code, (code, ""))
+    return said + statute.aside(rule).replace(words.NBSP, " ") if rule else said
+
+
+def _notes(flags: tuple[str, ...], statute: StatuteWords) -> str:
+    return words.flags(flags, statute.aside("no_decree").replace(words.NBSP, " "))
 
 
 def _flags(record: Mapping[str, Any]) -> tuple[str, ...]:

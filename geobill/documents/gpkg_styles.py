@@ -13,12 +13,13 @@ from geobill.domain.money import plain
 
 ONCE, DOUBLED = "Cobrada uma vez", "Cobrada em dobro"
 GAP, GAP_DOUBLED = "Em vão do mapa", "Em vão do mapa, em dobro"
-SHARED, HELD = "Na faixa de outro trecho", "Retida"
-CABINET_ONCE, CABINET_DOUBLED = "Cobrado uma vez", "Cobrado em dobro"
+SHARED, HELD, SUSPENDED = "Na faixa de outro trecho", "Retida", "Suspensa"
+CABINET_ONCE, CABINET_DOUBLED, CABINET_SUSPENDED = "Cobrado uma vez", "Cobrado em dobro", "Suspenso"
 ZONE, STREET, OVERLAPPED = "Zona", "Vão (via)", "Sobreposição"
 PRICED_GROUND, HELD_GROUND = "Com valor", "Retida"
 
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0b3c7d", "#d55e00", "#007a5a", "#8e4f86", "#000000"
+BROWN = "#6b4a1e"
 HALO = "#ffffffd0"
 PALE = "99"  # the map's colours at three fifths, so that lines stand out
 SEGMENT_GREY = "#7a7a7a"
@@ -30,6 +31,7 @@ STATES: tuple[tuple[str, str, str, float, tuple[float, ...]], ...] = (
     (GAP_DOUBLED, "Em vão do mapa, cobrada em dobro", VERMILION, 1.2, (3, 0.8, 0.8, 0.8)),
     (SHARED, "Na faixa de outro trecho: paga com ele", PURPLE, 0.6, (1, 1)),
     (HELD, "Retida: ainda não cobrada", BLACK, 1.2, (0.6, 0.8)),
+    (SUSPENDED, "Suspensa por ordem judicial: não exigida", BROWN, 1.0, (2, 0.6, 0.4, 0.6, 0.4, 0.6)),
 )
 PIECE_LABELS_FROM = 5000  # 1:5.000 and larger
 CABINET_LABELS_FROM = 2500
@@ -64,6 +66,7 @@ def cabinet_style(aliases: Mapping[str, str], states: Iterable[str]) -> str:
     looks = (
         (CABINET_ONCE, "Armário ou contêiner, cobrado uma vez", "square", BLUE, "#ffffff"),
         (CABINET_DOUBLED, "Armário ou contêiner, cobrado em dobro", "diamond", "#ffffff", VERMILION),
+        (CABINET_SUSPENDED, "Armário ou contêiner, suspenso por ordem judicial", "triangle", "#ffffff", BROWN),
     )
     entries = [
         qml.Entry(label, qml.mark(shape, colour, edge, size), state)

@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from geobill.documents import memo
 from geobill.domain import permit as acts
 from geobill.domain.invoice import DecreeDraft, WholeMonth
 from geobill.domain.permit import Act, Decree, PermitFile
-
-ZERO = Decimal(0)
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def granting_context(draft: DecreeDraft, granting: Granting | None) -> dict[str,
     if price.total is not None:
         whole = memo.extent_sums(price.lines, service)
         standing = memo.extent_sums(granting.standing.lines, service)
-        to_come = {name: _less(extent, standing.get(name, (ZERO, ZERO))) for name, extent in whole.items()}
+        to_come = {name: _less(extent, standing.get(name, memo.NOTHING)) for name, extent in whole.items()}
         extents, planned = memo.say_extents(standing), memo.say_extents(to_come)
     return {
         "papers": papers_of(granting.file, granting.act.date if granting.act else None),
@@ -70,8 +67,8 @@ def granting_context(draft: DecreeDraft, granting: Granting | None) -> dict[str,
     }
 
 
-def _less(whole: tuple[Decimal, Decimal], part: tuple[Decimal, Decimal]) -> tuple[Decimal, Decimal]:
-    return whole[0] - part[0], whole[1] - part[1]
+def _less(whole: memo.Extent, part: memo.Extent) -> memo.Extent:
+    return whole[0] - part[0], whole[1] - part[1], whole[2] - part[2]
 
 
 def papers_of(file: PermitFile, by: date | None) -> Papers:

@@ -5,19 +5,30 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from geobill.documents import words
+from geobill.documents.statute_words import MULTIPLIERS, TIMES, StatuteWords, times
 from geobill.domain.invoice import Line
+from geobill.domain.ratio import Ratio
 
 ZERO_M = Decimal("0.00")
-DOUBLE = 2
+NO_DECREE = "no_decree"
+MULTIPLIER, PIECES = "multiplicador", "unidades"
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-ARTICLES: dict[str, str] = {
-    "7": "fórmula do preço",
-    "7 § 1": "largura mínima para cobrança",
-    "7 § 2": "cobrança por volume",
-    "10 § 2": "cobrança em dobro do equipamento clandestino que não pode ser retirado, até a cessação da irregularidade",
-    "12": "equipamento já implantado em caráter permanente",
-    "12 § 3": "cobrança em dobro por falta do cadastro no prazo",
-    "16": "a Lei alcança os espaços que já vêm sendo utilizados",
+# What the articles of a line are about, by the name of the rule or figure; where one article has several, its first.
+MEANINGS: dict[str, str] = {
+    "price": "fórmula do preço",
+    "location_index": "índice de locação L",
+    "depreciation_index": "índice de depreciação D",
+    "minimum_width_m": "largura mínima para cobrança",
+    "reducer": "coeficiente redutor R",
+    "land_value": "valor T do terreno",
+    "price_per_m3": "cobrança por volume",
+    "price_per_piece": "cobrança por unidade",
+    "clandestine_multiplier": (
+        "cobrança {times} do equipamento clandestino que não pode ser retirado, até a cessação da irregularidade"
+    ),
+    "existing": "equipamento já implantado em caráter permanente",
+    "unregistered_multiplier": "cobrança {times} por falta do cadastro no prazo",
+    NO_DECREE: "a Lei alcança os espaços que já vêm sendo utilizados",
 }
 NOTES: dict[str, str] = {
     "on_border": "a linha corre sobre a divisa e conta uma só vez",
@@ -31,12 +42,16 @@ NOTES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class NumberedLine:
-    """A line with its number on the document, to which the annex refers, and the letter of its grounds."""
+    """A line with its number on the document, to which the annex refers, and the letter of its grounds.
+
+    ``mark`` says of a line that is charged more than once how many times ("EM DOBRO"); else it is empty.
+    """
 
     number: int
     line: Line
     letter: str
     doubled: bool
+    mark: str
 
 
 @dataclass(frozen=True)
@@ -63,7 +78,14 @@ class LineTable:
     permit: str
     length_m: Decimal
     volume_m3: Decimal
+    pieces: int
     amount: Decimal
+
+    @property
+    def quantity(self) -> str:
+        """How equipment is counted on these lines: by ``volume``, by ``pieces`` or by ``both``."""
+        counted = {row.line.pieces is not None for row in self.rows}
+        return "both" if len(counted) > 1 else "pieces" if counted == {True} else "volume"
 
     @property
     def numbers(self) -> str:
@@ -71,7 +93,7 @@ class LineTable:
 
         Examples
         --------
-        >>> LineTable((), False, False, "", "", ZERO_M, ZERO_M, ZERO_M).numbers
+        >>> LineTable((), False, False, "", "", ZERO_M, ZERO_M, 0, ZERO_M).numbers
         ''
         """
         if not self.rows:
@@ -96,7 +118,7 @@ def letter(position: int) -> str:
     return text
 
 
-def grounds(lines: Iterable[Line]) -> tuple[Ground, ...]:
+def grounds(lines: Iterable[Line], statute: StatuteWords) -> tuple[Ground, ...]:
     """Each combination of articles, notes and multiplier that occurs, lettered in the order of the lines."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     for line in lines:
@@ -105,8 +127,8 @@ def grounds(lines: Iterable[Line]) -> tuple[Ground, ...]:
         Ground(
             letter=letter(position),
             articles=words.articles(members[0].articles),
-            notes=words.flags(members[0].flags),
-            doubled=_doubled(members[0]),
+            notes=words.flags(members[0].flags, statute.aside(NO_DECREE)),
+            doubled=_doubled(members[0], statute),
             count=len(members),
             length_m=_sum(line.length_m for line in members) if members[0].kind == "network" else None,
             amount=_sum(line.amount for line in members),
@@ -115,25 +137,41 @@ def grounds(lines: Iterable[Line]) -> tuple[Ground, ...]:
     )
 
 
-def glossary(lines: Iterable[Line]) -> tuple[tuple[str, str], ...]:
+def glossary(lines: Iterable[Line], statute: StatuteWords) -> tuple[tuple[str, str], ...]:
     """Articles and notes that occur in the lines, each with its meaning, once; in the order of their tables above."""
     cited, noted = set(), set()
     for line in lines:
         cited.update(line.articles)
         noted.update(line.flags)
+    no_decree = statute.aside(NO_DECREE)
     return (
-        *((words.article(text), meaning) for text, meaning in ARTICLES.items() if text in cited),
-        *((words.flags((code,)), meaning) for code, meaning in NOTES.items() if code in noted),
+        *((words.article(text), meaning) for text, meaning in _meanings(statute).items() if text in cited),
+        *((words.flags((code,), no_decree), meaning) for code, meaning in NOTES.items() if code in noted),
     )
 
 
-def line_table(lines: Sequence[Line], kind: str) -> LineTable:
+def _meanings(statute: StatuteWords) -> dict[str, str]:
+    """Say what each article that a line may cite is about: the statute's own, then acts and indexes that changed a figure."""
+    found: dict[str, str] = {}
+    later: dict[str, str] = {}
+    for name, meaning in MEANINGS.items():
+        own, *others = statute.articles(name) or ("",)
+        if own:
+            found.setdefault(own, meaning.format(times=statute.times(name)) if "{" in meaning else meaning)
+        adjusted = bool(statute.adjusted(name))
+        for place, article in enumerate(others, 1):
+            by_index = adjusted and place == len(others)
+            later.setdefault(article, "atualização do preço por índice" if by_index else "ato que fixou o valor em vigor")
+    return found | {article: meaning for article, meaning in later.items() if article not in found}
+
+
+def line_table(lines: Sequence[Line], kind: str, statute: StatuteWords) -> LineTable:
     """Lines of one kind (``network`` or ``equipment``), numbered and lettered through the whole document."""
     letters: dict[tuple[object, ...], str] = {}
     for line in lines:
         letters.setdefault(_key(line), letter(len(letters)))
     rows = tuple(
-        NumberedLine(number, line, letters[_key(line)], line.multiplier > 1)
+        NumberedLine(number, line, letters[_key(line)], line.multiplier > 1, mark_of(line, statute))
         for number, line in enumerate(lines, start=1)
         if line.kind == kind
     )
@@ -147,6 +185,7 @@ def line_table(lines: Sequence[Line], kind: str) -> LineTable:
         permit=permits.pop() if len(permits) == 1 else "",
         length_m=_sum(row.line.length_m for row in rows),
         volume_m3=_sum(row.line.volume_m3 for row in rows),
+        pieces=sum(row.line.pieces or 0 for row in rows),
         amount=_sum(row.line.amount for row in rows),
     )
 
@@ -156,18 +195,53 @@ def metres_charged(lines: Iterable[Line], doubled: bool) -> Decimal:
     return _sum(line.length_m for line in lines if (line.multiplier > 1) == doubled)
 
 
+def factors(line: Line) -> list[tuple[str, Decimal | Ratio]]:
+    """Factors of a line with their symbols, in the order in which they are multiplied; those that don't apply are left out."""
+    pairs = [
+        ("a", line.length_m),
+        ("b", line.billed_width_m),
+        ("T", line.land_value),
+        ("volume", line.volume_m3),
+        ("preço do m³", line.price_per_m3),
+        (PIECES, None if line.pieces is None else Decimal(line.pieces)),
+        ("preço da unidade", line.price_per_piece),
+        ("L", line.location_index),
+        ("D", line.depreciation_index),
+        ("R", line.reducer),
+        (MULTIPLIER, line.multiplier),
+    ]
+    return [(symbol, factor) for symbol, factor in pairs if factor is not None]
+
+
+def printed_factors(line: Line) -> str:
+    """Factors of a line as they are typed into a calculator, without the days."""
+    return " × ".join(words.number(f) if s in (MULTIPLIER, PIECES) else words.figure(f) for s, f in factors(line))
+
+
 def _key(line: Line) -> tuple[object, ...]:
     return line.kind, line.articles, line.flags, line.multiplier
 
 
-def _doubled(line: Line) -> str:
-    """How a doubled line is marked in the legend, citing what doubles it; empty for a line that isn't."""
+def mark_of(line: Line, statute: StatuteWords) -> str:
+    """How a line that is charged more than once is marked beside its zone; empty for another."""
     if line.multiplier <= 1:
         return ""
-    cited = [text for text in line.articles if text in ("10 § 2", "12 § 3")] or ["10 § 2"]
-    if line.multiplier > DOUBLE:
-        return f"EM DOBRO DUAS VEZES ({words.number(line.multiplier)}×), {words.articles(cited)}"
-    return f"EM DOBRO, {words.articles(cited[:1])}"
+    known = TIMES.get(line.multiplier, f"{words.number(line.multiplier)} vezes")
+    return ("em dobro" if statute.doubles else known).upper().replace(" ", words.NBSP)
+
+
+def _doubled(line: Line, statute: StatuteWords) -> str:
+    """How a line that is charged more than once is marked in the legend, citing why; empty for another."""
+    if line.multiplier <= 1:
+        return ""
+    named = [n for n in MULTIPLIERS if set(statute.articles(n)) & set(line.articles)]
+    names = named or [n for n in MULTIPLIERS if statute.has(n)]
+    one = next((n for n in names if statute.value(n) == line.multiplier), None)
+    if one is not None:
+        return f"{times(line.multiplier).upper()}, {words.articles(statute.articles(one))}"
+    said = "EM DOBRO DUAS VEZES" if statute.doubles else "MULTIPLICADA"
+    cited = words.articles(a for n in names for a in statute.articles(n))
+    return f"{said} ({words.number(line.multiplier)}×), {cited}"
 
 
 def _sum(values: Iterable[Decimal | None]) -> Decimal:

@@ -89,14 +89,14 @@ def network_map(
         said = "Rede permitida, existente ou a implantar" if planned else "Rede permitida ou existente"
         legend.append((PERMITTED, said, "line"))
     if lines["clandestine"]:
-        legend.append((CLANDESTINE, "Rede clandestina (art. 10)", "dashed"))
+        legend.append((CLANDESTINE, "Rede clandestina", "dashed"))
     hidden = np.isin(equipment["status"].to_numpy(dtype=object), CLANDESTINE_STATUSES)
     places = equipment.geometry.to_numpy()
     squares = {"regular": squares_path(places[~hidden], frame), "clandestine": squares_path(places[hidden], frame)}
     if squares["regular"]:
         legend.append((PERMITTED, "Armário ou contêiner", "square"))
     if squares["clandestine"]:
-        legend.append((CLANDESTINE, "Armário clandestino (art. 10)", "square_open"))
+        legend.append((CLANDESTINE, "Armário clandestino", "square_open"))
 
     bar_m = _scale_bar_m(frame)
     denominator = round(frame.metres_per_mm * 1000)

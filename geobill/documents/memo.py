@@ -7,19 +7,19 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from geobill.documents import words
-from geobill.documents.lines import glossary, grounds, line_table
+from geobill.documents import held_words, words
+from geobill.documents.lines import factors, glossary, grounds, line_table, printed_factors
 from geobill.documents.policy_words import decision_in_words, policy_lines, policy_value
+from geobill.documents.statute_words import StatuteWords
 from geobill.domain.invoice import Basis, Held, Invoice, Line, WholeMonth
 from geobill.domain.money import plain, round_money
-from geobill.domain.ratio import Ratio, fraction
+from geobill.domain.ratio import fraction
 from geobill.errors import BooksDontCloseError
-from geobill.law.statutes import STATUTES, load_statute
 
 DIGESTS: dict[str, str] = {
     "statute": "Lei (valores datados)",
     "policy": "Parâmetros de cálculo",
-    "decisions": "Decisões (art. 15)",
+    "decisions": "Decisões",
     "edition": "Edição do Mapa de Valores",
     "map_edition": "Edição do Mapa de Valores",
     "zones": "Zonas do Mapa de Valores",
@@ -40,8 +40,12 @@ MOST_DECIMALS = 12
 LONGEST_MOVE_DAYS = 7
 SATURDAY, DAYS_IN_A_WEEK = 5, 7
 ZERO = Decimal(0)
-METRES_PER_KM = 1000
-MULTIPLIER = "multiplicador"
+INTEREST = {  # how a law counts the months of interest
+    "started_months": ", contado por inteiro o mês começado",
+    "full_months": ", contados apenas os meses completos",
+    "daily": ", proporcionais aos dias",
+}
+PRICES = ("price_per_m3", "price_per_piece")
 
 
 @dataclass(frozen=True)
@@ -56,15 +60,6 @@ class HeldGroup:
     length_m: Decimal
     basis: str
     amount: Decimal | None
-
-
-@dataclass(frozen=True)
-class ScaleStep:
-    """One bracket of R: above ``from_km``, up to and including ``to_km``."""
-
-    from_km: Decimal
-    to_km: Decimal
-    value: Decimal
 
 
 @dataclass(frozen=True)
@@ -110,27 +105,28 @@ def worked_example(lines: Sequence[Line]) -> WorkedExample | None:
     line = max(lines, key=lambda line: (line.kind == "network", line.multiplier <= 1, line.amount))
     return WorkedExample(
         number=lines.index(line) + 1,
-        symbols=" × ".join(symbol for symbol, _ in _factors(line)) + " × dias ÷ dias do mês",
-        factors=" × ".join(_printed(*pair) for pair in _factors(line)) + f" × {line.days} ÷ {line.month_days}",
+        symbols=" × ".join(symbol for symbol, _ in factors(line)) + " × dias ÷ dias do mês",
+        factors=f"{printed_factors(line)} × {line.days} ÷ {line.month_days}",
         exact=_exact_text(_product(line)),
         amount=line.amount,
     )
 
 
-def held_groups(held: Iterable[Held]) -> tuple[HeldGroup, ...]:
+def held_groups(held: Iterable[Held], statute: StatuteWords) -> tuple[HeldGroup, ...]:
     """Held metres summed by reason, article and what the case is, in the order in which they first appear."""
     groups: dict[tuple[str, str, str, str], list[Held]] = {}
+    end, table = statute.scale_end, statute.cite("reducer")
     for item in held:
-        reason = words.held_reason(item.code, item.reason)
-        basis = words.amount_if_basis(item.amount_if.what) if item.amount_if else ""
+        reason = held_words.held_reason(item.code, item.reason, end, f", no {table}," if table else "")
+        basis = held_words.amount_if_basis(item.amount_if.what, end) if item.amount_if else ""
         groups.setdefault((item.code, reason, item.article, basis), []).append(item)
     return tuple(
         HeldGroup(
-            title=words.held_title(code),
+            title=held_words.held_title(code, end),
             reason=reason,
             article=article,
             segments=len({item.segment for item in items if item.segment}),
-            whose=f"toda a rede{words.held_whose(items[0].reason)}",
+            whose=f"toda a rede{held_words.held_whose(items[0].reason)}",
             length_m=sum((item.length_m for item in items), Decimal(0)),
             basis=basis,
             amount=sum((i.amount_if.amount for i in items if i.amount_if), Decimal(0)) if basis else None,
@@ -139,11 +135,13 @@ def held_groups(held: Iterable[Held]) -> tuple[HeldGroup, ...]:
     )
 
 
-Extents = dict[str, tuple[Decimal, Decimal]]
+Extent = tuple[Decimal, Decimal, Decimal]  # metres, cubic metres, pieces
+Extents = dict[str, Extent]
+NOTHING: Extent = (ZERO, ZERO, ZERO)
 
 
 def extents(price: WholeMonth, own_service: str = "") -> tuple[str, ...]:
-    """Say what a permit covers, by service in the order of the lines: metres of network and volume of equipment.
+    """Say what a permit covers, by service in the order of the lines: metres of network, volume or number of equipment.
 
     Lines without a service belong to the operator's own. Where the whole network is held there are no lines for it:
     its extension stands first.
@@ -155,121 +153,111 @@ def extents(price: WholeMonth, own_service: str = "") -> tuple[str, ...]:
 
 
 def extent_sums(lines: Iterable[Line], own_service: str = "") -> Extents:
-    """Metres and cubic metres of lines by service, in the order of the lines."""
+    """Metres, cubic metres and pieces of lines by service, in the order of the lines."""
     sums: Extents = {}
     for line in lines:
         name = words.service(line.service or own_service) or "infraestrutura urbana"
-        length_m, volume_m3 = sums.get(name, (ZERO, ZERO))
-        sums[name] = (length_m + (line.length_m or 0), volume_m3 + (line.volume_m3 or 0))
+        length_m, volume_m3, pieces = sums.get(name, NOTHING)
+        sums[name] = (length_m + (line.length_m or 0), volume_m3 + (line.volume_m3 or 0), pieces + (line.pieces or 0))
     return sums
 
 
 def say_extents(sums: Extents) -> tuple[str, ...]:
-    """Say metres and cubic metres by service; a service of which there is nothing is left out."""
+    """Say metres, cubic metres and pieces by service; a service of which there is nothing is left out."""
     said = []
-    for name, (length_m, volume_m3) in sums.items():
+    for name, (length_m, volume_m3, pieces) in sums.items():
         parts = [f"rede com {words.metres(length_m)} de extensão"] if length_m else []
-        if volume_m3:
-            parts.append(f"armários, contêineres e outros equipamentos com {words.figure(volume_m3)}{words.NBSP}m³")
+        boxes = [f"{words.figure(volume_m3)}{words.NBSP}m³"] if volume_m3 else []
+        if pieces:
+            boxes.append(f"{words.number(pieces)} {'unidade' if pieces == 1 else 'unidades'}")
+        if boxes:
+            parts.append(f"armários, contêineres e outros equipamentos com {' e '.join(boxes)}")
         if parts:
             said.append(f"{name}: {' e '.join(parts)}")
     return tuple(said)
 
 
-def reducer_scale(basis: Basis, on: date) -> tuple[ScaleStep, ...]:
-    """Brackets of R (art. 7) in force on a day, in kilometres; empty for a statute that this geobill doesn't know."""
-    if basis.statute not in STATUTES:
-        return ()
-    brackets = load_statute(basis.statute).figures.figure("reducer", on).brackets
-    lows = (ZERO, *(bracket.up_to for bracket in brackets))
-    return tuple(
-        ScaleStep(low / METRES_PER_KM, bracket.up_to / METRES_PER_KM, bracket.value)
-        for low, bracket in zip(lows, brackets, strict=False)
-    )
-
-
-def context(basis: Basis, lines: tuple[Line, ...], on: date) -> dict[str, Any]:
+def context(basis: Basis, lines: tuple[Line, ...], statute: StatuteWords) -> dict[str, Any]:
     """Values that the memo of calculation needs in every document that has one."""
+    charged = {line.multiplier for line in lines if line.multiplier > 1}
     return {
         "basis": basis,
-        "network": line_table(lines, "network"),
-        "equipment": line_table(lines, "equipment"),
-        "grounds": grounds(lines),
-        "glossary": glossary(lines),
+        "statute": statute,
+        "network": line_table(lines, "network", statute),
+        "equipment": line_table(lines, "equipment", statute),
+        "grounds": grounds(lines, statute),
+        "glossary": glossary(lines, statute),
         "no_decree": any("no_decree" in line.flags for line in lines),
-        "scale": reducer_scale(basis, on),
+        "scale": statute.scale,
         "example": worked_example(lines),
-        "policy": policy_lines(basis),
-        "decisions": [decision_in_words(decision) for decision in basis.decisions],
-        "digests": digests(basis),
+        "adjusted": statute.adjusted(*PRICES),
+        "policy": policy_lines(basis, statute),
+        "decisions": [decision_in_words(decision, statute) for decision in basis.decisions],
+        "digests": digests(basis, statute),
         "rounding": policy_value(basis, "rounding", "half_up"),
         "reducer_scope": policy_value(basis, "reducer_scope", "operator"),
-        "reducer_method": policy_value(basis, "reducer_method", "whole"),
-        "multipliers": sorted({line.multiplier for line in lines if line.multiplier > 1}) or [Decimal(2)],
+        "reducer_method": statute.scale_method or policy_value(basis, "reducer_method", "whole"),
+        "multipliers": sorted(charged) or list(statute.multipliers),
+        "cumulated": max(charged, default=ZERO) > max(statute.multipliers, default=ZERO),
         "strip_once": policy_value(basis, "same_strip", "each") == "once",
         "due_month": policy_value(basis, "due_month", "following"),
         "due_day_rule": policy_value(basis, "due_day_rule", "next_business_day"),
     }
 
 
-def due_sentence(invoice: Invoice) -> str:
-    """Why the invoice is due on its day (art. 8), in a sentence that holds whoever chose the day.
+def due_sentence(invoice: Invoice, statute: StatuteWords) -> str:
+    """Why the invoice is due on its day, in a sentence that holds whoever chose the day.
 
-    The record doesn't say whether a 15th that isn't the due day was a holiday: only for a weekend is it certain, so
-    for other days the rule is stated beside the two dates, and nothing is claimed of the 15th.
+    The record doesn't say whether a day of the law that isn't the due day was a holiday: only for a weekend is it
+    certain, so for other days the rule is stated beside the two dates, and nothing is claimed of the law's day.
     """
     month = invoice.month
     if policy_value(invoice.basis, "due_month", "following") == "following":
         month = month.following()
-    nominal = date(month.year, month.month, 15)
+    nominal = date(month.year, month.month, int(statute.value("due_day")))
+    day, cited = words.ordinal_in_words(nominal.day), statute.aside("due_day")
     if invoice.due_on == nominal:
-        return "Vencimento no décimo quinto dia do mês (art. 8º)."
+        return f"Vencimento no {day} dia do mês{cited}."
     moved = (invoice.due_on - nominal).days
     could_move = policy_value(invoice.basis, "due_day_rule", "next_business_day") == "next_business_day"
     if could_move and 0 < moved <= LONGEST_MOVE_DAYS and invoice.issued_on <= nominal:
         if nominal.weekday() >= SATURDAY and moved == DAYS_IN_A_WEEK - nominal.weekday():
             return (
-                f"O décimo quinto dia (art. 8º), {words.long_date(nominal)}, não tem expediente bancário: o vencimento "
+                f"O {day} dia{cited}, {words.long_date(nominal)}, não tem expediente bancário: o vencimento "
                 "passa ao primeiro dia útil bancário seguinte."
             )
         return (
-            f"O décimo quinto dia (art. 8º) é {words.long_date(nominal)}, e o vencimento desta fatura, "
+            f"O {day} dia{cited} é {words.long_date(nominal)}, e o vencimento desta fatura, "
             f"{words.long_date(invoice.due_on)}; sem expediente bancário, o vencimento passa ao primeiro dia útil "
             "bancário seguinte."
         )
     return (
-        f"O décimo quinto dia (art. 8º) é {words.long_date(nominal)}; o vencimento desta fatura, "
+        f"O {day} dia{cited} é {words.long_date(nominal)}; o vencimento desta fatura, "
         f"{words.long_date(invoice.due_on)}, foi fixado na sua emissão."
     )
 
 
-def digests(basis: Basis) -> tuple[tuple[str, str], ...]:
+def late_charges(statute: StatuteWords) -> str:
+    """Say what a payment in arrears costs by the statute; empty where it has neither late fine nor interest."""
+    parts = []
+    if statute.has("late_fine_share"):
+        parts.append(f"multa de {words.percent(statute.value('late_fine_share'))}{statute.aside('late_fine_share')}")
+    if statute.has("late_interest_per_month"):
+        rate = words.percent(statute.value("late_interest_per_month"))
+        counted = INTEREST.get(statute.method("late_interest_per_month") or "", "")
+        parts.append(f"juros de {rate} ao mês{counted}{statute.aside('late_interest_per_month')}")
+    return f"O pagamento em atraso fica sujeito a {' e a '.join(parts)}." if parts else ""
+
+
+def digests(basis: Basis, statute: StatuteWords) -> tuple[tuple[str, str], ...]:
     """Digests with their names in Portuguese; a name without words stands as it is."""
-    return tuple((DIGESTS.get(name, name), digest) for name, digest in basis.digests)
-
-
-def _factors(line: Line) -> list[tuple[str, Decimal | Ratio]]:
-    pairs = [
-        ("a", line.length_m),
-        ("b", line.billed_width_m),
-        ("T", line.land_value),
-        ("volume", line.volume_m3),
-        ("preço do m³", line.price_per_m3),
-        ("L", line.location_index),
-        ("D", line.depreciation_index),
-        ("R", line.reducer),
-        (MULTIPLIER, line.multiplier),
-    ]
-    return [(symbol, factor) for symbol, factor in pairs if factor is not None]
-
-
-def _printed(symbol: str, factor: Decimal | Ratio) -> str:
-    return words.number(factor) if symbol == MULTIPLIER else words.figure(factor)
+    cited = {"decisions": statute.aside("open_questions")}
+    return tuple((DIGESTS.get(name, name) + cited.get(name, ""), digest) for name, digest in basis.digests)
 
 
 def _product(line: Line) -> Fraction:
     exact = Fraction(line.days, line.month_days)
-    for _, factor in _factors(line):
+    for _, factor in factors(line):
         exact *= fraction(factor)
     return exact
 

@@ -13,17 +13,20 @@ from geobill.documents.lines import metres_charged
 from geobill.documents.memo import HeldGroup, held_groups
 from geobill.documents.month_links import Document, documents_by_owner
 from geobill.documents.policy_words import decision_in_words, policy_line, policy_value
+from geobill.documents.statute_words import StatuteWords
+from geobill.documents.suspended import suspended_parts
 from geobill.documents.templating import fill
 from geobill.documents.zone_maps import ZoneSum, zone_maps, zone_sums
 from geobill.domain.apostila import PriceChange
-from geobill.domain.invoice import Bill, Books, Exempt, Held, Invoice, Line, OperatorBill
+from geobill.domain.invoice import Bill, Books, Exempt, Held, Invoice, Line, OperatorBill, Suspended
 from geobill.domain.network import Authority, Operator
 from geobill.domain.ratio import Ratio
+from geobill.law.figures import StatuteFigures
 
 ZERO_M, ZERO = Decimal("0.00"), Decimal("0.00")
 NO_DECREE = "no_decree"
 TOP_ZONES = 10
-EXEMPT: dict[str, str] = {"13": "Entidade de direito público do próprio Município: a Lei não se aplica."}
+EXEMPT = "Entidade de direito público do próprio Município: a Lei não se aplica."
 ISSUER_FIELDS: dict[str, str] = {"cnpj": "CNPJ", "address": "endereço"}
 
 
@@ -46,6 +49,7 @@ class OperatorRow:
     no_decree_amount: Decimal
     exempt: Exempt | None
     documents: tuple[Document, ...]
+    is_suspended: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ def render_month_index(
     zones: gpd.GeoDataFrame,
     segments: gpd.GeoDataFrame,
     operators: Mapping[str, Operator],
+    figures: StatuteFigures,
     *,
     files: Iterable[str] = (),
     owners: Mapping[str, tuple[str, str]] | None = None,
@@ -103,6 +108,8 @@ def render_month_index(
         Segments due in the month.
     operators : mapping of id to Operator
         Those of the workspace: who is exempt stands in the bill by id alone.
+    figures : StatuteFigures
+        The statute by which the month was priced.
     files : iterable of str
         Names of the documents beside the page; only these are linked.
     owners : mapping of str to (operator, of what)
@@ -136,7 +143,8 @@ def render_month_index(
     sums = zone_sums(lines)
     held_keys = {(h.operator, h.segment) for h in bill.held}
     drawing = zone_maps(zones, segments, sums, held_keys, exempt)
-    basis = bill.basis
+    basis, statute = bill.basis, StatuteWords.of_month(figures, bill.month)
+    reach = statute.articles("exemption")
     days = sorted({i.issued_on for i in invoices}), sorted({i.due_on for i in invoices})
     page = fill(
         "index.html.j2",
@@ -144,14 +152,20 @@ def render_month_index(
         month=bill.month,
         authority=authority,
         basis=basis,
+        statute=statute,
         issued_on=days[0],
         due_on=days[1],
         is_draft=bool(prefix),
         clandestine_counts=policy_value(basis, "clandestine_counts_in_reducer", "false") == "true",
         rows=rows,
         totals=_totals(rows, lines, sums, len(invoices)),
-        held=_held_rows(bill.held, operators),
-        exempt=[(row, EXEMPT.get(row.exempt.article, row.exempt.reason)) for row in rows if row.exempt],
+        held=_held_rows(bill.held, operators, statute),
+        suspended=[
+            (_name(owner, operators), part)
+            for owner in known
+            for part in suspended_parts(_suspended(issued.get(owner), now.get(owner)), statute)
+        ],
+        exempt=[(row, EXEMPT if row.exempt.article in reach else row.exempt.reason) for row in rows if row.exempt],
         drawing=drawing,
         edge=".06" if drawing and len(drawing.shapes) > 500 else ".14",
         top=sums[:TOP_ZONES],
@@ -160,9 +174,9 @@ def render_month_index(
         features=bill.features,
         metres=bill.metres,
         books=_books(bill, operators),
-        policy=[policy_line(use, basis.decisions) for use in basis.policy if use.value != use.default],
-        decisions=[decision_in_words(decision) for decision in basis.decisions],
-        notices=_notices(bill, invoices, now, authority, changes, own_templates),
+        policy=[policy_line(use, statute, basis.decisions) for use in basis.policy if use.value != use.default],
+        decisions=[decision_in_words(decision, statute) for decision in basis.decisions],
+        notices=_notices(bill, invoices, now, authority, changes, own_templates, statute),
         others=others,
     )
     return page.encode()
@@ -185,13 +199,20 @@ def _row(invoice: Invoice | None, mine: OperatorBill | None, documents: tuple[Do
         charged_m=charged,
         volume_m3=sum((line.volume_m3 for line in lines if line.volume_m3 is not None), Decimal(0)),
         doubled_m=metres_charged(lines, doubled=True),
-        shared_m=mine.metres.priced - charged if mine is not None and agree else ZERO_M,
+        shared_m=_shared(mine, charged) if mine is not None and agree else ZERO_M,
         held_m=sum((h.length_m for h in record.held), ZERO_M),
         no_decree_m=_metres(bare),
         no_decree_amount=_amount(bare),
         exempt=None,
         documents=documents,
+        is_suspended=bool(record.suspended),
     )
+
+
+def _shared(mine: OperatorBill, charged: Decimal) -> Decimal:
+    """Metres that another line of the same strip pays for: what is neither on a line nor with a court's order."""
+    apart = sum((s.length_m - s.again_m for s in mine.suspended), ZERO_M)
+    return mine.metres.priced + mine.metres.suspended - charged - apart
 
 
 def _exempt_row(exempt: Exempt, operators: Mapping[str, Operator], documents: tuple[Document, ...]) -> OperatorRow:
@@ -227,6 +248,10 @@ def _lines(invoice: Invoice | None, mine: OperatorBill | None) -> tuple[Line, ..
     return invoice.lines if invoice else mine.lines if mine else ()
 
 
+def _suspended(invoice: Invoice | None, mine: OperatorBill | None) -> tuple[Suspended, ...]:
+    return invoice.suspended if invoice else mine.suspended if mine else ()
+
+
 def _metres(lines: Iterable[Line]) -> Decimal:
     return sum((line.length_m for line in lines if line.length_m is not None), ZERO_M)
 
@@ -256,12 +281,14 @@ def _rest(sums: Sequence[ZoneSum]) -> tuple[int, Decimal, Decimal]:
     return len(sums), sum((s.length_m for s in sums), ZERO_M), sum((s.amount for s in sums), ZERO)
 
 
-def _held_rows(held: Iterable[Held], operators: Mapping[str, Operator]) -> list[HeldRow]:
+def _held_rows(held: Iterable[Held], operators: Mapping[str, Operator], statute: StatuteWords) -> list[HeldRow]:
     by_operator: dict[str, list[Held]] = defaultdict(list)
     for item in held:
         by_operator[item.operator].append(item)
     return [
-        HeldRow(_name(owner, operators), group) for owner, items in by_operator.items() for group in held_groups(items)
+        HeldRow(_name(owner, operators), group)
+        for owner, items in by_operator.items()
+        for group in held_groups(items, statute)
     ]
 
 
@@ -287,6 +314,7 @@ def _notices(
     authority: Authority,
     changes: Sequence[PriceChange],
     own_templates: Sequence[str],
+    statute: StatuteWords,
 ) -> list[str]:
     """Say what a person should know of the month as it stands, whichever run renders the page."""
     said = []
@@ -304,12 +332,12 @@ def _notices(
         whose = f"O preço do decreto nº {change.decree.number} (permissão {change.file.permit.number})"
         if price is None:
             said.append(
-                f"{whose}, registrado em {recorded}, está retido: a tabela de R (art. 7º) termina antes da sua rede."
+                f"{whose}, registrado em {recorded}, está retido: a tabela de R{statute.aside('reducer')} termina antes da sua rede."
             )
         else:
             said.append(
                 f"{whose} é hoje {words.reais(price)}; o registrado é {recorded}. A apostila deste mês aguarda assinatura e "
-                "publicação (art. 6º, § 1º)."
+                f"publicação{statute.aside('price_in_decree')}."
             )
     early = sorted({i.issued_on for i in invoices if i.issued_on < bill.month.last_day})
     if early:

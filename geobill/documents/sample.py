@@ -17,6 +17,8 @@ from geobill.domain.money import round_money
 from geobill.domain.network import Authority, Operator
 from geobill.domain.permit import Decree, Permit, PermitFile
 from geobill.domain.record import sha256
+from geobill.law.figures import StatuteFigures
+from geobill.law.statutes import load_statute
 
 AUTHORITY = Authority(
     municipality="Caieiras",
@@ -62,8 +64,14 @@ POLICY = {
     "due_day_rule": "next_business_day",
     "duplicate_stretch": "set_aside",
 }
+STATUTE = "caieiras-lei-3057-2001"
 MONTH_DAYS = 30
 ZERO = Decimal("0.00")
+
+
+def sample_figures() -> StatuteFigures:
+    """Return the statute that the sample records are made up under."""
+    return load_statute(STATUTE).figures
 
 
 def sample_invoice() -> Invoice:
@@ -217,7 +225,7 @@ def _basis() -> Basis:
     )
     digests = tuple((name, sha256(name)) for name in ("edition", "equipment", "network", "policy", "statute"))
     return Basis(
-        "caieiras-lei-3057-2001",
+        STATUTE,
         "Lei nº 3.057, de 27 de junho de 2001",
         "2026",
         date(2026, 1, 1),

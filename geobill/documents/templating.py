@@ -13,7 +13,7 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from geobill.documents import words
+from geobill.documents import held_words, words
 from geobill.documents.figures import FIGURE_FILTERS, Figure, Sentence, figure_filter, figures, named, split_sentence
 from geobill.documents.typesetting import TEMPLATES, printable, without_controls
 from geobill.errors import TemplateError
@@ -25,7 +25,15 @@ FILTERS: dict[str, Callable[..., Any]] = {
     **{function.__name__: figure_filter(function) for function in FIGURE_FILTERS},
     **{
         function.__name__: function
-        for function in (words.article, words.articles, words.flags, words.service, words.held_title)
+        for function in (
+            words.article,
+            words.article_number,
+            words.articles,
+            words.flags,
+            held_words.held_title,
+            words.service,
+            words.with_article,
+        )
     },
     "figures": figures,
 }

@@ -15,19 +15,9 @@ from geobill.errors import TemplateError
 
 NBSP = "\u00a0"
 MONTHS: tuple[str, ...] = (
-    "janeiro",
-    "fevereiro",
-    "março",
-    "abril",
-    "maio",
-    "junho",
-    "julho",
-    "agosto",
-    "setembro",
-    "outubro",
-    "novembro",
-    "dezembro",
-)
+    "janeiro", "fevereiro", "março", "abril", "maio", "junho",
+    "julho", "agosto", "setembro", "outubro", "novembro", "dezembro",
+)  # fmt: skip
 ROMAN: tuple[tuple[int, str], ...] = (
     (100, "C"),
     (90, "XC"),
@@ -45,31 +35,7 @@ FLAGS: dict[str, str] = {
     "in_gap": "em vão do mapa, pela zona mais próxima",
     "same_strip": "mesma faixa de outra rede",
     "declared_length": "extensão declarada",
-    "no_decree": "sem decreto (art. 16)",
-}
-HELD: dict[str, str] = {
-    "above_100_km": (
-        "A extensão {whose} passa de 100 km e a tabela do coeficiente R, no art. 7º, termina em 100 km: "
-        "a Lei não dá o coeficiente, e a cobrança aguarda decisão."
-    ),
-    "overlap": (
-        "O Mapa de Valores atribui dois valores diferentes ao mesmo lugar: a cobrança aguarda decisão sobre qual "
-        "deles se aplica."
-    ),
-    "no_zone": (
-        "O trecho está fora das zonas do Mapa de Valores, além do alcance admitido até a zona mais próxima: falta o "
-        "valor T do terreno para o cálculo."
-    ),
-    "payer_held": (
-        "A faixa é paga por outro trecho da entidade, de permissão cuja rede passa de 100 km e cuja cobrança está retida: "
-        "estes metros aguardam a mesma decisão."
-    ),
-}
-HELD_TITLES: dict[str, str] = {
-    "above_100_km": "Rede acima de 100 km",
-    "overlap": "Sobreposição de zonas",
-    "no_zone": "Fora das zonas do mapa",
-    "payer_held": "Faixa paga por trecho retido",
+    "no_decree": "sem decreto",
 }
 SERVICES: dict[str, str] = {
     "energy": "energia elétrica",
@@ -220,6 +186,28 @@ def ordinal_in_words(position: int) -> str:
     return num2words(position, lang="pt_BR", to="ordinal")
 
 
+def article_number(position: int) -> str:
+    """Write the number of an article of a decree, ordinal up to nine (LC 95/1998, art. 10, I).
+
+    Examples
+    --------
+    >>> article_number(1), article_number(10)
+    ('1º', '10.')
+    """
+    return f"{position}º" if position < 10 else f"{position}."
+
+
+def with_article(title: str) -> str:
+    """Put the definite article before a title of office.
+
+    Examples
+    --------
+    >>> with_article("Prefeito Municipal"), with_article("Prefeita Municipal")
+    ('o Prefeito Municipal', 'a Prefeita Municipal')
+    """
+    return f"{'a' if title.split(' ')[0].endswith('a') else 'o'} {title}"
+
+
 def roman(position: int) -> str:
     """Write the number of an item of an article (*inciso*), 1 to 399, in Roman digits.
 
@@ -287,16 +275,16 @@ def article(text: str) -> str:
     >>> article("7"), article("7 § 2"), article("10 § 2"), article("8 § único"), article("9, II")
     ('art. 7º', 'art. 7º, § 2º', 'art. 10, § 2º', 'art. 8º, parágrafo único', 'art. 9º, II')
     """
-    found = re.fullmatch(r"(?:art\.?\s*)?(\d+)º?(?:[\s,]*§\s*(\d+|único)º?)?(?:[\s,]+([IVX]+))?", text.strip())
+    bare, _, act = text.strip().partition(" (")
+    found = re.fullmatch(r"(?:art\.?\s*)?(\d+)º?(?:[\s,]*(?:§|par\.)\s*(\d+|único)º?)?(?:[\s,]+([IVX]+))?", bare)
     if not found:
-        bare = text.strip()
-        return bare if bare.startswith("art") else f"art. {bare}"
-    cited = f"art.{NBSP}{_ordinal(found[1])}".replace(NBSP, " ")
+        return text.strip() if text.strip().startswith("art") else f"art. {text.strip()}"
+    cited = f"art. {ordinal(found[1])}"
     if found[2] == "único":
         cited += ", parágrafo único"
     elif found[2]:
-        cited += f", § {_ordinal(found[2])}"
-    return cited + (f", {found[3]}" if found[3] else "")
+        cited += f", § {ordinal(found[2])}"
+    return cited + (f", {found[3]}" if found[3] else "") + (f" ({act}" if act else "")
 
 
 def articles(texts: Iterable[str]) -> str:
@@ -310,15 +298,17 @@ def articles(texts: Iterable[str]) -> str:
     return "; ".join(article(text) for text in texts)
 
 
-def flags(codes: Iterable[str]) -> str:
+def flags(codes: Iterable[str], no_decree: str = "") -> str:
     """Say in words what is special about a line; a code without words stands as it is.
+
+    ``no_decree`` is the citation, in parentheses, of the article by which what has no decree is charged all the same.
 
     Examples
     --------
-    >>> flags(("on_border", "no_decree"))
-    'na divisa de zonas; sem decreto (art. 16)'
+    >>> flags(("on_border", "no_decree")), flags(("no_decree",), " (art. 16)")
+    ('na divisa de zonas; sem decreto', 'sem decreto (art. 16)')
     """
-    return "; ".join(FLAGS.get(code, code) for code in codes)
+    return "; ".join(FLAGS.get(code, code) + (no_decree if code == "no_decree" else "") for code in codes)
 
 
 def service(name: str | None) -> str:
@@ -332,61 +322,7 @@ def service(name: str | None) -> str:
     return SERVICES.get((name or "").strip().lower(), name or "")
 
 
-def held_reason(code: str, reason: str = "") -> str:
-    """Say in a sentence why metres are held; an unknown code is explained by the record's own reason.
-
-    Examples
-    --------
-    >>> held_reason("above_100_km", "permit P-3: the network of 100001 m is above 100 km")[:52]
-    'A extensão da rede da permissão P-3 passa de 100 km '
-    """
-    said, whose = HELD.get(code), held_whose(reason)
-    if said is None:
-        return reason or code
-    return said.replace("{whose}", f"da rede{whose}" if whose else "total da rede")
-
-
-def held_whose(reason: str) -> str:
-    """Say whose rows the record's reason names: a permit's, those without one; empty for the operator's whole network.
-
-    Examples
-    --------
-    >>> held_whose("permit P-3: the network of …"), held_whose("rows without a permit: the network of …"), held_whose("the network")
-    (' da permissão P-3', ' sem permissão', '')
-    """
-    if reason.startswith("rows without a permit: "):
-        return " sem permissão"
-    named = re.match(r"permit (.+): the network of ", reason)
-    return f" da permissão {named[1]}" if named else ""
-
-
-def held_title(code: str) -> str:
-    """Name a reason for holding metres in a few words; an unknown code stands as it is."""
-    return HELD_TITLES.get(code, code)
-
-
-def amount_if_basis(what: str) -> str:
-    """Say how the silence would be filled in the case that an ``AmountIf`` names.
-
-    Examples
-    --------
-    >>> amount_if_basis("R = 0.60"), amount_if_basis("lower"), amount_if_basis("pela média")
-    ('se aplicado o coeficiente 0,60', 'se aplicado o menor valor', 'pela média')
-    """
-    average = re.search(r"(\d+[.]\d+)/(\d+[.]\d+)", what)
-    if average:
-        divided = number(Ratio(Decimal(average[1]), Decimal(average[2])))
-        return f"se aplicado aos metros acima de 100 km o coeficiente da última faixa, com R médio de {divided}"
-    found = re.search(r"\d+[.,]\d+", what)
-    if found:
-        return f"se aplicado o coeficiente {found[0].replace('.', ',')}"
-    for english, portuguese in (("lower", "menor"), ("higher", "maior")):
-        if english in what:
-            return f"se aplicado o {portuguese} valor"
-    return what
-
-
-def _ordinal(digits: str) -> str:
+def ordinal(digits: str) -> str:
     """Digits with the ordinal mark up to nine, as laws are cited (LC 95/1998, art. 10, I)."""
     return f"{digits}º" if int(digits) < 10 else digits
 

@@ -16,3 +16,11 @@ class Credit:
     on: date
     reference: str = ""
     note: str = ""
+
+
+@dataclass(frozen=True)
+class OpenCredit:
+    """A credit with what is left of it, in reais."""
+
+    credit: Credit
+    left: Decimal

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
+from math import prod
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.network import Authority, Operator
-from geobill.domain.ratio import Ratio
+from geobill.domain.ratio import Ratio, fraction
 from geobill.domain.record import added
 
 Day = date  # for a record with a field of the name date, which would hide the type
@@ -44,6 +46,25 @@ class Line:
     flags: tuple[str, ...]
     pieces: int | None = added(None)
     price_per_piece: Decimal | None = added(None)
+
+    @property
+    def exact(self) -> Fraction:
+        """Return the exact product of the printed factors, in reais, before the one rounding."""
+        factors = (
+            self.length_m,
+            self.billed_width_m,
+            self.land_value,
+            self.volume_m3,
+            self.price_per_m3,
+            self.pieces,
+            self.price_per_piece,
+            self.location_index,
+            self.depreciation_index,
+            self.reducer,
+            self.multiplier,
+        )
+        given = (f if isinstance(f, int) else fraction(f) for f in factors if f is not None)
+        return Fraction(prod(given, start=Fraction(self.days, self.month_days)))
 
 
 @dataclass(frozen=True)
@@ -86,7 +107,9 @@ class Suspended:
     """What a court keeps from being demanded in a month: priced line by line, and on no line of the invoice.
 
     ``suspension`` is the id under which it is recorded, ``court_case`` the number of the lawsuit, ``effect`` one of
-    ``domain.suspension.EFFECTS``. ``length_m`` are the metres concerned on at least one day of the month.
+    ``domain.suspension.EFFECTS``. ``length_m`` are the metres concerned on at least one day of the month; ``again_m`` how
+    much of that stands on other lines of the month besides (other days, the single price of what is doubled, a further
+    order): metres on lines + ``length_m`` - ``again_m`` are the metres in the street.
     """
 
     operator: str
@@ -97,6 +120,7 @@ class Suspended:
     lines: tuple[Line, ...]
     total: Decimal
     length_m: Decimal
+    again_m: Decimal = added(Decimal("0.00"))
 
 
 @dataclass(frozen=True)

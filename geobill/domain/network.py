@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from geobill.domain.record import added
+
 Status = Literal[
     "permitted", "existing", "planned", "clandestine", "unregistered", "clandestine_unregistered", "suspected"
 ]
@@ -52,6 +54,7 @@ class Authority:
     legal_office: str = ""
     mayor: str = ""
     payment_instructions: str = ""
+    mayor_title: str = added("Prefeito Municipal")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from geobill.domain.check import Cause
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Basis, Held, Line
 from geobill.domain.network import Authority, Operator
@@ -17,6 +18,7 @@ NOTES: tuple[str, ...] = (
     FINE,  # daily fine of a case (art. 9 § 2)
     SINGLE_PAYMENT,  # the year in one payment (art. 8, sole paragraph)
 )
+CHARGED_SINCE = "charged_since"  # besides the causes of a comparison: what another note demanded since the last correction
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class NoteLine:
 
     ``amount = now - before``, in reais. ``lines`` are the month's lines that make up ``now`` (a fine has none: ``now`` is
     ``rate × base × days``). ``invoice`` is the number of the invoice that is corrected, None where the month had none.
+    ``causes`` say why ``now`` differs from ``before`` and add up to ``amount``.
     """
 
     month: BillingMonth
@@ -42,13 +45,14 @@ class NoteLine:
     days: int | None = None
     first_day: date | None = None
     last_day: date | None = None
+    causes: tuple[Cause, ...] = added(())
 
 
 @dataclass(frozen=True)
 class Note:
     """An issued note; it never changes and has a number of the same gapless series as the invoices.
 
-    ``cause`` says why in Portuguese, ``case`` names the case file of past months and fines. ``total`` is the sum of the
+    ``cause`` says why in Portuguese, ``by`` who had it issued, ``case`` names the case file of past months and fines. ``total`` is the sum of the
     lines: negative on a credit note. ``due_on`` is None where nothing is to be paid. ``held`` are past months that wait for
     a decision (``limitation``), charged to nobody.
     """
@@ -67,3 +71,4 @@ class Note:
     case: str | None = None
     digest: str = ""
     remark: str = added("")
+    by: str = added("")

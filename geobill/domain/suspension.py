@@ -1,7 +1,10 @@
 """What a court keeps from being charged: which articles, of whom, where, for how long and to what effect."""
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import date
+
+from geobill.domain.dates import BillingMonth
 
 ACCRUES, NOT_CHARGED, JUDICIAL_DEPOSIT = "accrues", "not_charged", "judicial_deposit"
 EFFECTS: tuple[str, ...] = (
@@ -50,6 +53,12 @@ class Lifting:
     late_charges: bool
     note: str = ""
 
+    def brings_back(self, month: BillingMonth) -> bool:
+        """Whether a month comes back."""
+        if self.months_from is None or self.months_until is None:
+            return False
+        return self.months_from <= str(month) <= self.months_until
+
 
 @dataclass(frozen=True)
 class SuspensionFile:
@@ -64,5 +73,27 @@ class SuspensionFile:
         ends = [d for d in (self.suspension.until_on, self._before_lifting()) if d is not None]
         return min(ends) if ends else None
 
+    def in_month(self, month: BillingMonth) -> tuple[int, int] | None:
+        """First and last day of a month on which it has effect; None for no day, and for a month that came back.
+
+        A lifting says which months come back: those are priced as if there had been no order, when a person bills them.
+        """
+        if self.lifting is not None and self.lifting.brings_back(month):
+            return None
+        first, last = month.days_of_month(self.suspension.from_on, self.last_day)
+        return (first, last) if first <= last else None
+
     def _before_lifting(self) -> date | None:
         return None if self.lifting is None else date.fromordinal(self.lifting.on.toordinal() - 1)
+
+
+def service_key(service: str | None) -> str:
+    """Kind of service as it is compared: without capitals, accents and outer blanks; "" where none is named.
+
+    Examples
+    --------
+    >>> service_key(" Telecomunicações "), service_key(None)
+    ('telecomunicacoes', '')
+    """
+    plain = unicodedata.normalize("NFKD", (service or "").casefold())
+    return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split())

@@ -22,6 +22,7 @@ class Asked:
     multiplier: Decimal
     exact: Decimal
     articles: tuple[str, ...]
+    price_per_piece: Decimal | None = None
 
     def for_days(self, days: int, month_days: int) -> Fraction:
         """Exact amount for some days of a month: multiplied first, divided last."""

@@ -1,8 +1,10 @@
 """Policy: how the workspace fills what the law leaves open. Every key names its gap and is printed on every memo."""
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import date
 from decimal import Decimal, InvalidOperation
 
 from geobill.domain.invoice import Decision
@@ -131,25 +133,32 @@ def _as_text(key: str, value: str | bool | int | Decimal | None) -> str:
     return plain(value) if isinstance(value, Decimal) else str(value)
 
 
-def check_policy_value(key: str, value: str) -> str:
+def is_key(question: str) -> bool:
+    """Whether what a decision answers is a policy key; else it is a question in free text."""
+    return question in _BY_KEY
+
+
+def check_policy_value(key: str, value: str, where: str = "") -> str:
     """Return the value as it is stored, or refuse the key or the value by name, listing what is allowed.
+
+    ``where`` names the table that holds them, for the message.
 
     Raises
     ------
     PolicyError
         For a key or value that doesn't exist (never silently ignored).
     """
-    known = _BY_KEY.get(key)
+    known, at = _BY_KEY.get(key), f"{where}: " if where else ""
     if known is None:
         near = difflib.get_close_matches(key, _BY_KEY, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise PolicyError(f"There is no policy key {key!r}.{hint} Keys: {', '.join(_BY_KEY)}.")
+        raise PolicyError(f"{at}There is no policy key {key!r}.{hint} Keys: {', '.join(_BY_KEY)}.")
     text = value.strip()
     if known.is_number:
-        return plain(_number(known, text))
+        return plain(_number(known, text, at))
     if key == "above_100_km":
         if not text:
-            raise PolicyError("above_100_km takes 'hold' or the id of a recorded decision (geobill decision add).")
+            raise PolicyError(f"{at}above_100_km takes 'hold' or the id of a recorded decision (geobill decision add).")
         return text
     if text in known.values or text == _NOTHING.get(key):
         return text
@@ -157,7 +166,7 @@ def check_policy_value(key: str, value: str) -> str:
         return str(int(text))
     if key == "set_off_share" and (share := _share(text)) is not None:
         return plain(share)
-    raise PolicyError(f"{key} can't be {text!r}. Allowed: {', '.join(known.values)}.")
+    raise PolicyError(f"{at}{key} can't be {text!r}. Allowed: {', '.join(known.values)}.")
 
 
 def _share(text: str) -> Decimal | None:
@@ -168,7 +177,7 @@ def _share(text: str) -> Decimal | None:
     return share if share.is_finite() and 0 < share <= 1 else None
 
 
-def _number(known: PolicyKey, text: str) -> Decimal:
+def _number(known: PolicyKey, text: str, at: str) -> Decimal:
     low, high = _LIMITS[known.key]
     try:
         number = Decimal(text)
@@ -176,14 +185,14 @@ def _number(known: PolicyKey, text: str) -> Decimal:
         number = Decimal("NaN")
     if not number.is_finite() or not low <= number <= high:
         raise PolicyError(
-            f"{known.key} can't be {text!r}: give metres as a number from {low} to {high}, with a decimal point."
+            f"{at}{known.key} can't be {text!r}: give metres as a number from {low} to {high}, with a decimal point."
         )
     return number
 
 
-def parse_policy(raw: Mapping[str, str]) -> Policy:
-    """Read the ``[policy]`` table: given keys are checked, the others take their defaults."""
-    text = {k.key: k.default for k in KEYS} | {key: check_policy_value(key, value) for key, value in raw.items()}
+def parse_policy(raw: Mapping[str, str], where: str = "") -> Policy:
+    """Read a table of policy keys (``where`` names it): given keys are checked, the others take their defaults."""
+    text = {k.key: k.default for k in KEYS} | {key: check_policy_value(key, v, where) for key, v in raw.items()}
     return Policy(
         reducer_scope=text["reducer_scope"],
         reducer_method=text["reducer_method"],
@@ -231,13 +240,70 @@ def decided_reducer(policy: Policy, decisions: Mapping[str, Decision]) -> Decima
         )
     if decision.question != "above_100_km":
         raise PolicyError(f"The decision {decision.id!r} answers {decision.question!r}, not above_100_km.")
-    return check_answer(decision.question, decision.answer)
+    return _reducer(decision.answer)
 
 
-def check_answer(question: str, answer: str) -> Decimal:
-    """Read the answer of a decision on ``above_100_km``: the R to use, more than 0 and at most 1."""
-    if question != "above_100_km":
-        raise PolicyError(f"A decision can answer the question above_100_km so far, not {question!r}.")
+def as_decided(policy: Policy, decisions: Mapping[str, Decision], on: date) -> Policy:
+    """Return the policy that can be followed on a day: R above 100 km stays held until its decision is in force."""
+    decision = decisions.get(policy.above_100_km)
+    waits = decision is not None and not in_force(decision, on)
+    return replace(policy, above_100_km="hold") if waits else policy
+
+
+def in_force(decision: Decision, on: date) -> bool:
+    """Whether a decision answers for a day; one without a first day answers for every day since the law."""
+    return decision.in_force_from is None or decision.in_force_from <= on
+
+
+def answers(decision: Decision, key: str, policy: Policy) -> bool:
+    """Whether a decision gives a key exactly the value that the policy has; above 100 km the policy names it."""
+    if decision.question != key:
+        return False
+    if key == "above_100_km":
+        return decision.id == policy.above_100_km
+    return bool(getattr(parse_policy({key: decision.answer}), key) == getattr(policy, key))
+
+
+def newest_decision(key: str, decisions: Mapping[str, Decision], on: date) -> Decision | None:
+    """Return the last decision on a key that is in force on a day, whatever it answers."""
+    return _newest(d for d in decisions.values() if d.question == key and in_force(d, on))
+
+
+def decision_behind(key: str, policy: Policy, decisions: Mapping[str, Decision], on: date) -> Decision | None:
+    """Return the recorded decision that a key's value rests on (art. 15): the last in force on a day that gives it."""
+    return _newest(d for d in decisions.values() if answers(d, key, policy) and in_force(d, on))
+
+
+def _newest(decisions: Iterable[Decision]) -> Decision | None:
+    return max(decisions, key=lambda d: (d.in_force_from or d.date, d.date, d.id), default=None)
+
+
+def check_answer(question: str, answer: str) -> str:
+    """Return a decision's answer as it is recorded; ``question`` is a policy key, or free text, which takes any answer.
+
+    Raises
+    ------
+    PolicyError
+        If either is blank, the question is a misspelt key, or the answer no value of the key: above 100 km, an R.
+    """
+    if question == "above_100_km":
+        _reducer(answer)
+        return answer.strip()
+    if question in _BY_KEY:
+        return check_policy_value(question, answer)
+    if not question.strip() or not answer.strip():
+        raise PolicyError("A decision answers a question (art. 15): give both --question and --answer.")
+    near = difflib.get_close_matches(question.strip(), _BY_KEY, 1, cutoff=0.8)
+    if near or re.fullmatch(r"\w+_\w+", question.strip()):
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise PolicyError(
+            f"There is no policy key {question!r}, and no amount would ever rest on this decision. {hint}Keys: "
+            f"{', '.join(_BY_KEY)}. A question of your own is written in words."
+        )
+    return answer.strip()
+
+
+def _reducer(answer: str) -> Decimal:
     try:
         reducer = Decimal(answer.strip().replace(",", "."))
     except InvalidOperation:

@@ -11,11 +11,13 @@ from geobill.store.workspace import Workspace
 
 def find_billed_months(workspace: Workspace, connection: Connection, operator: str, since: date) -> tuple[Finding, ...]:
     """Say which months of an operator, that day's or later, are issued already: their invoices don't know of the act."""
-    issued = Ledger(connection, workspace.database.tables).load_invoices()
+    issued = Ledger(connection, workspace.database.tables).load_invoices(standing=True)
     late = [i for i in issued if i.operator.id == operator and i.month.last_day >= since]
     if not late:
         return ()
     named = ", ".join(f"{i.month} ({i.number})" for i in late)
     message = f"issued before this was recorded, and so for other amounts: {named}; an issued invoice never changes"
-    fix = "See what each month would cost now (geobill price --month YYYY-MM) and correct it outside of the program."
+    first, last = min(i.month for i in late), max(i.month for i in late)
+    until = f" --until {last}" if last > first else ""
+    fix = f"geobill correct --month {first}{until} --operator {operator} --reason TEXT --dry-run shows what changes; without --dry-run it is settled."
     return (Finding("billed_before", "warning", message, fix),)

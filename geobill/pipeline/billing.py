@@ -1,9 +1,10 @@
 """A month billed: numbers, lines, inputs and documents kept in one transaction, then written as files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import geopandas as gpd
@@ -11,12 +12,13 @@ from sqlalchemy import Connection
 
 from geobill.billing.check import changes, check_may_be_issued, demand_text, latest
 from geobill.billing.month import check_dates, draft_invoice, due_date, is_banking_day, issue_findings
+from geobill.billing.standing import Demanded
 from geobill.documents.overrides.folder import Templates, read_templates
 from geobill.domain.apostila import PriceChange
 from geobill.domain.check import DRAFTED, ISSUED, MonthCheck
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
-from geobill.domain.invoice import Bill, Invoice, OperatorBill
+from geobill.domain.invoice import Bill, Invoice, OperatorBill, SetOff
 from geobill.domain.record import sha256
 from geobill.errors import InputError, StoreError
 from geobill.intake.coverage import draw_coverage
@@ -25,13 +27,19 @@ from geobill.pipeline.decrees import month_decrees
 from geobill.pipeline.month import Month, price_stored
 from geobill.pipeline.month_page import month_page
 from geobill.pipeline.papers import Desk, inputs_of, invoice_papers
+from geobill.pipeline.policy import month_policy_findings, record_hand_edits
+from geobill.pipeline.press import keep_press
+from geobill.pipeline.standing import Standing, load_standing
+from geobill.pipeline.suspensions import court_findings
 from geobill.store.checks import Checks
+from geobill.store.credits import CreditBook
 from geobill.store.ledger import Ledger
 from geobill.store.networks import Cadastre
 from geobill.store.settings import Settings, holiday_on, replace_file
 from geobill.store.workspace import Workspace
 
 Say = Callable[[str], None]
+NOTHING = Decimal("0.00")
 
 
 @dataclass(frozen=True)
@@ -78,8 +86,8 @@ def bill_month(
     with workspace.database.write() as connection:
         ledger = Ledger(connection, workspace.database.tables)
         desk = open_desk(workspace, connection, month, now, say)
-        issued = {i.operator.id: i for i in ledger.load_invoices(month)}
-        waiting = waiting_for(desk.month.bill, issued)
+        standing = load_standing(workspace, connection, desk.month)
+        waiting = standing.waiting
         due = due_on or due_day(workspace.settings, desk.month.law, month)
         checked = None
         if waiting:
@@ -88,15 +96,22 @@ def bill_month(
         decrees = month_decrees(desk)
         findings = (
             *issue_findings(month, issued_on, due_on is not None, len(waiting), workspace.settings.authority),
-            *differences(desk.month.bill, issued),
+            *differences(desk.month.bill, standing.billed),
+            *undecided_credits(standing),
+            *court_findings(desk.month.bill),
             *own_templates(desk.templates),
             *decrees.findings,
+            *record_hand_edits(workspace, connection, now),
+            *month_policy_findings(workspace.settings, month, desk.month.decisions),
         )
-        new = [_issue(desk, ledger, mine, issued_on, due, say) for mine in waiting]
+        new = [
+            _issue(desk, ledger, mine, issued_on, due, say, standing.set_offs.get(mine.operator.id, ()))
+            for mine in waiting
+        ]
         if new and by:
-            digest = sha256(demand_of(workspace, desk.month.bill))
+            digest = sha256(demand_of(workspace, connection, desk.month))
             Checks(connection, workspace.database.tables).save(MonthCheck(month, ISSUED, by, digest, now))
-        invoices = tuple(ledger.load_invoices(month))
+        invoices = tuple(ledger.load_invoices(month, standing=True))
         numbers = [i.number for i in invoices]
         files = [(d.file_name, d.content) for d in ledger.load_documents(numbers)]
         say(f"papers of {month}")
@@ -124,14 +139,12 @@ def open_desk(
     return Desk(workspace, connection, found, coverage, now, draft, read_templates(workspace.root))
 
 
-def waiting_for(bill: Bill, issued: dict[str, Invoice]) -> list[OperatorBill]:
-    """Operators with something due and no invoice of the month yet, in the order of their numbers."""
-    return [o for o in bill.operators if o.total > 0 and o.operator.id not in issued]
-
-
-def demand_of(workspace: Workspace, bill: Bill) -> str:
+def demand_of(workspace: Workspace, connection: Connection, found: Month) -> str:
     """Everything that a month demands, with who issues it and on which templates; see :func:`demand_text`."""
-    return demand_text(bill, workspace.settings.authority, read_templates(workspace.root).digests)
+    standing = load_standing(workspace, connection, found)
+    at_once = {o: d.paid_at_once.number for o, d in standing.demanded.items() if d.paid_at_once is not None}
+    templates = read_templates(workspace.root).digests
+    return demand_text(found.bill, workspace.settings.authority, templates, standing.set_offs, at_once)
 
 
 def changed_since_draft(ledger: Ledger, taken: Sequence[MonthCheck], text: str) -> tuple[str, ...]:
@@ -148,23 +161,33 @@ def _check_of_another(desk: Desk, ledger: Ledger, say: Say) -> MonthCheck | None
         return None
     bill = desk.month.bill
     taken = Checks(desk.connection, desk.workspace.database.tables).load(bill.month)
-    text = demand_of(desk.workspace, bill)
+    text = demand_of(desk.workspace, desk.connection, desk.month)
     changed = changed_since_draft(ledger, taken, text)
     checked = check_may_be_issued(bill.month, taken, sha256(text), changed)
     say(f"conferido por {checked.by} em {checked.at}")
     return checked
 
 
-def _issue(desk: Desk, ledger: Ledger, mine: OperatorBill, issued_on: date, due_on: date, say: Say) -> Invoice:
+def _issue(
+    desk: Desk,
+    ledger: Ledger,
+    mine: OperatorBill,
+    issued_on: date,
+    due_on: date,
+    say: Say,
+    set_offs: tuple[SetOff, ...],
+) -> Invoice:
     """Take the next number, book the invoice with its inputs, and keep its papers."""
     found, settings = desk.month, desk.settings
     number = f"{issued_on.year}/{ledger.next_number(issued_on.year):06d}"
     say(f"invoice {number}: {mine.operator.name}")
-    kept = inputs_of(found, mine, desk.templates)
+    kept = inputs_of(found, mine, desk.templates, set_offs)
     inputs = {role: ledger.archive(role, content) for role, content in kept.items()}
     bill = replace(found.bill, basis=replace(found.bill.basis, digests=tuple(sorted(inputs.items()))))
-    invoice = draft_invoice(bill, mine, found.law, settings.authority, number, issued_on, due_on)
+    invoice = draft_invoice(bill, mine, found.law, settings.authority, number, issued_on, due_on, set_offs)
     ledger.save_invoice(invoice, inputs, desk.now)
+    keep_press(ledger, number)
+    CreditBook(desk.connection, desk.workspace.database.tables).use(number, set_offs, desk.now)
     for paper in invoice_papers(desk, mine, invoice):
         ledger.save_document(number, paper.kind, paper.file_name, paper.content)
     return invoice
@@ -185,24 +208,36 @@ def own_templates(templates: Templates) -> tuple[Finding, ...]:
     )
 
 
-def differences(bill: Bill, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
-    """Operators whose issued invoice is no longer what the month would cost: said, never changed."""
+def differences(bill: Bill, billed: Mapping[str, Demanded]) -> tuple[Finding, ...]:
+    """Operators whose month, as it was demanded, is no longer what it would cost: said, never changed."""
     found = []
     now = {mine.operator.id: mine for mine in bill.operators}
-    for owner, invoice in issued.items():
+    for owner, stands in billed.items():
         mine = now.get(owner)  # None where its rows were taken back, or it is exempt by now
-        if mine is None or invoice.lines != mine.lines:
-            found.append(
-                Finding(
-                    "differs_from_issued",
-                    "warning",
-                    f"invoice {invoice.number} of {owner} stands at R$ {invoice.total}; "
-                    f"the month would now be R$ {mine.total if mine else '0.00'}",
-                    "an issued invoice never changes, and geobill writes no credit or difference notes yet: correct it outside of "
-                    "the program",
-                )
-            )
+        total, lines = (mine.total, mine.lines) if mine else (NOTHING, ())
+        fix = f"an issued invoice never changes: geobill correct --month {bill.month} --operator {owner} --reason TEXT settles it"
+        if stands.invoice is None and stands.paid_at_once is not None:
+            rest = "" if total == stands.total else f"; the month would now be R$ {total}"
+            message = f"{owner} paid {bill.month} at once, R$ {stands.total} (note {stands.paid_at_once.number}){rest}"
+            severity = "warning" if rest else "note"
+            found.append(Finding("paid_at_once", severity, message, fix if rest else "no invoice is issued for it"))
+        elif stands.invoice is not None and (total != stands.total or lines != stands.lines):
+            notes = " with its notes" if stands.notes else ""
+            message = f"invoice {stands.invoice.number} of {owner}{notes} stands at R$ {stands.total}; the month would now be R$ {total}"
+            if total == stands.total:
+                fix = "its lines read otherwise now, its total doesn't: there is nothing to correct"
+            found.append(Finding("differs_from_issued", "warning", message, fix))
     return tuple(found)
+
+
+def undecided_credits(standing: Standing) -> tuple[Finding, ...]:
+    """Say once that credits wait because nobody has decided which part of a debt may be set off (art. 14)."""
+    if not standing.undecided:
+        return ()
+    named = ", ".join(f"{c.credit.id} of {c.credit.operator} (R$ {c.left})" for c in standing.undecided)
+    message = f"nothing is set off: art. 14 allows a part of the debt and doesn't say which, and set_off_share is hold; credits: {named}"
+    fix = "geobill policy set set_off_share SHARE, once it is decided (art. 15)"
+    return (Finding("set_off_held", "warning", message, fix),)
 
 
 def _coverage(cadastre: Cadastre, found: Month, now: str) -> gpd.GeoDataFrame:
@@ -218,9 +253,15 @@ def _coverage(cadastre: Cadastre, found: Month, now: str) -> gpd.GeoDataFrame:
 
 def due_day(settings: Settings, law: StreetUseLaw, month: BillingMonth) -> date:
     """Day on which a month's invoices are due (art. 8), by the policy and the calendar of the settings."""
+    day = int(law.figures.value("due_day", law.day_for(month)))
+    return due_date(month, day, settings.policy_in(month), business_days(settings))
+
+
+def business_days(settings: Settings) -> Callable[[date], bool]:
+    """Return what tells whether banks and the city hall work on a day, by the calendar of the settings."""
     calendar = settings.calendar
 
-    def banking(day: date) -> bool:
+    def works(day: date) -> bool:
         return is_banking_day(
             day,
             state=calendar.state,
@@ -229,7 +270,7 @@ def due_day(settings: Settings, law: StreetUseLaw, month: BillingMonth) -> date:
             corpus_christi=calendar.corpus_christi_without_banking,
         )
 
-    return due_date(month, int(law.figures.value("due_day", month.first_day)), settings.policy_in(month), banking)
+    return works
 
 
 def check_folder(out: Path) -> None:

@@ -1,5 +1,6 @@
 """A month drafted, compared with the one before, and checked: what happens before ``bill`` issues."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -12,7 +13,7 @@ from geobill.documents.comparison import comparison_csv
 from geobill.domain.check import CHECKED, DRAFT_NUMBER, DRAFTED, MonthCheck, OperatorComparison
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
-from geobill.domain.invoice import Invoice, OperatorBill
+from geobill.domain.invoice import Invoice, OperatorBill, SetOff
 from geobill.domain.record import sha256
 from geobill.errors import InputError, StoreError
 from geobill.pipeline.billing import (
@@ -24,7 +25,7 @@ from geobill.pipeline.billing import (
     due_day,
     open_desk,
     own_templates,
-    waiting_for,
+    undecided_credits,
     write_files,
 )
 from geobill.pipeline.comparing import compare_month, preceding
@@ -32,6 +33,9 @@ from geobill.pipeline.decrees import month_decrees
 from geobill.pipeline.month import Month, price_stored
 from geobill.pipeline.month_page import month_page
 from geobill.pipeline.papers import Desk, draft_prefix, inputs_of, invoice_papers
+from geobill.pipeline.policy import month_policy_findings
+from geobill.pipeline.standing import load_standing
+from geobill.pipeline.suspensions import court_findings
 from geobill.store.checks import Checks
 from geobill.store.ledger import Ledger
 from geobill.store.workspace import Workspace
@@ -94,23 +98,26 @@ def draft_month(
     with workspace.database.write() as connection:
         ledger, checks = Ledger(connection, workspace.database.tables), Checks(connection, workspace.database.tables)
         desk = open_desk(workspace, connection, month, now, say, draft=True)
-        issued = {i.operator.id: i for i in ledger.load_invoices(month)}
-        waiting = waiting_for(desk.month.bill, issued)
-        drafted = MonthCheck(month, DRAFTED, by, ledger.archive("demand", demand_of(workspace, desk.month.bill)), now)
+        standing = load_standing(workspace, connection, desk.month)
+        demand = ledger.archive("demand", demand_of(workspace, connection, desk.month))
+        drafted = MonthCheck(month, DRAFTED, by, demand, now)
         checks.save(drafted)
         say(f"comparing with {preceding(month)}")
         comparison = _comparison(workspace, connection, desk.month, checks.load(month))
         files, drafts = [], []
-        for mine in waiting:
+        for mine in standing.waiting:
             say(f"draft: {mine.operator.name}")
-            drafts.append(_draft_invoice(desk, mine, drafted_on))
+            drafts.append(_draft_invoice(desk, mine, drafted_on, standing.set_offs.get(mine.operator.id, ())))
             files += [(p.file_name, p.content) for p in invoice_papers(desk, mine, drafts[-1])]
         decrees = month_decrees(desk)
         findings = (
-            *_issued_before(month, issued),
-            *differences(desk.month.bill, issued),
+            *_issued_before(month, [o for o, d in standing.demanded.items() if d.invoice is not None]),
+            *differences(desk.month.bill, standing.billed),
+            *undecided_credits(standing),
+            *court_findings(desk.month.bill),
             *own_templates(desk.templates),
             *decrees.findings,
+            *month_policy_findings(workspace.settings, month, desk.month.decisions),
         )
         files += [(p.file_name, p.content) for p in decrees.papers]
         files.append((f"conferencia-{month}.csv", comparison_csv(month, comparison.previous, comparison.operators)))
@@ -139,7 +146,7 @@ def check_month(
         say(f"pricing {month}")
         found = price_stored(workspace, connection, month)
         if by:
-            text, taken = demand_of(workspace, found.bill), checks.load(month)
+            text, taken = demand_of(workspace, connection, found), checks.load(month)
             digest = sha256(text)
             second = workspace.settings.billing.second_person
             changed = changed_since_draft(ledger, taken, text)
@@ -149,17 +156,18 @@ def check_month(
         return _comparison(workspace, connection, found, checks.load(month))
 
 
-def _draft_invoice(desk: Desk, mine: OperatorBill, drafted_on: date) -> Invoice:
+def _draft_invoice(desk: Desk, mine: OperatorBill, drafted_on: date, set_offs: tuple[SetOff, ...]) -> Invoice:
     """Invoice as it would be, without a number; it has no digest of its own, since it is no record."""
     found, settings = desk.month, desk.settings
-    digests = tuple(sorted((role, sha256(text)) for role, text in inputs_of(found, mine, desk.templates).items()))
+    inputs = inputs_of(found, mine, desk.templates, set_offs)
+    digests = tuple(sorted((role, sha256(text)) for role, text in inputs.items()))
     bill = replace(found.bill, basis=replace(found.bill.basis, digests=digests))
     due_on = due_day(settings, found.law, found.bill.month)  # not printed on a draft
-    invoice = draft_invoice(bill, mine, found.law, settings.authority, DRAFT_NUMBER, drafted_on, due_on)
+    invoice = draft_invoice(bill, mine, found.law, settings.authority, DRAFT_NUMBER, drafted_on, due_on, set_offs)
     return replace(invoice, digest="")
 
 
-def _issued_before(month: BillingMonth, issued: dict[str, Invoice]) -> tuple[Finding, ...]:
+def _issued_before(month: BillingMonth, issued: Sequence[str]) -> tuple[Finding, ...]:
     if not issued:
         return ()
     message = f"{len(issued)} invoices of {month} are issued already ({', '.join(issued)}): they aren't in this draft."
@@ -174,7 +182,7 @@ def _sweep(out: Path, month: Month, written: set[str]) -> None:
 
 
 def _comparison(workspace: Workspace, connection: Connection, found: Month, taken: list[MonthCheck]) -> Comparison:
-    month, digest = found.bill.month, sha256(demand_of(workspace, found.bill))
+    month, digest = found.bill.month, sha256(demand_of(workspace, connection, found))
     checked = standing_check(taken, digest, second_person=workspace.settings.billing.second_person)
     operators, unpriced = compare_month(workspace, connection, found)
     return Comparison(month, preceding(month), digest, latest(taken, DRAFTED), checked, operators, unpriced)

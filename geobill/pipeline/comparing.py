@@ -15,6 +15,7 @@ from geobill.domain.ratio import fraction
 from geobill.errors import InputError, LawError
 from geobill.pipeline.month import Month, price_stored
 from geobill.pipeline.replay import priced_again
+from geobill.pricing.piece_frames import DOUBLING
 from geobill.pricing.price import PricedMonth
 from geobill.store.ledger import Ledger
 from geobill.store.workspace import Workspace
@@ -49,7 +50,7 @@ def compare_month(
         before = price_stored(workspace, connection, previous).priced
     except (InputError, LawError) as fault:  # no edition yet, or no law yet: nothing to compare with
         unpriced = str(fault)
-    invoices = {i.operator.id: i for i in ledger.load_invoices(previous)}
+    invoices = {i.operator.id: i for i in ledger.load_invoices(previous, standing=True)}
     exempt = {e.operator for e in found.bill.exempt}
     now, then = sides(found.priced), sides(before) if before else {}
     compared = []
@@ -72,25 +73,40 @@ def _lines(priced: PricedMonth, owner: str) -> tuple[Any, ...]:
 def sides(priced: PricedMonth) -> dict[str, Side]:
     """Each operator's month as the comparison takes it."""
     parts: dict[str, list[Part]] = {o.operator.id: [] for o in priced.bill.operators}
-    for row in priced.pieces.to_dict("records"):
-        parts[row["operator"]].append(_piece(row))
-    lines = {o.operator.id: o.lines for o in priced.bill.operators}
-    for row in priced.cabinets.to_dict("records"):
-        price = lines[row["operator"]][int(row["line"]) - 1].price_per_m3
-        parts[row["operator"]].append(
-            Part(
-                str(row["equipment"]),
-                fraction(row["volume_m3"]),
-                network=False,
-                law=fraction(price),  # type: ignore[arg-type]
-                multiplier=fraction(row["multiplier"]),
-                days=Fraction(int(row["days"]), int(row["month_days"])),
-            )
-        )
+    for rows in _by_stretch(priced.pieces):
+        parts[rows[0]["operator"]].append(_piece(rows))
+    for rows in _by_stretch(priced.cabinets):
+        row = rows[0]
+        volume = fraction(row["volume_m3"])
+        price = fraction(row["amount_exact"]) / (volume * fraction(row["multiplier"]))
+        part = Part(str(row["equipment"]), volume, network=False, law=price, **_times(rows))
+        parts[row["operator"]].append(part)
     return {o.operator.id: Side(o.total, len(o.lines), parts[o.operator.id]) for o in priced.bill.operators}
 
 
-def _piece(row: dict[str, Any]) -> Part:
+def _by_stretch(frame: pd.DataFrame) -> list[list[dict[str, Any]]]:
+    """Rows of each piece, or cabinet: several where a court suspends it on some days only, or only in its doubling."""
+    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in frame.to_dict("records"):
+        found.setdefault((row["operator"], row["stretch"]), []).append(row)
+    return list(found.values())
+
+
+def _times(rows: list[dict[str, Any]]) -> dict[str, Fraction]:
+    """How often a piece pays, for what share of the month, and which share of that is demanded."""
+    month_days = int(rows[0]["month_days"])
+    days = sum(int(r["days"]) for r in rows if r["takes"] != DOUBLING)
+    times = [(int(r["days"]) * fraction(r["multiplier"]), _given(r["suspended"])) for r in rows]
+    whole = sum((t for t, _ in times), Fraction(0))
+    return {
+        "multiplier": whole / days,
+        "days": Fraction(days, month_days),
+        "demanded": sum((t for t, suspended in times if not suspended), Fraction(0)) / whole,
+    }
+
+
+def _piece(rows: list[dict[str, Any]]) -> Part:
+    row = rows[0]
     id_, metres = str(row["segment"]), fraction(row["length_m"])
     if _given(row["held"]):
         return Part(id_, metres, state=HELD)
@@ -104,8 +120,7 @@ def _piece(row: dict[str, Any]) -> Part:
         width=fraction(row["billed_width_m"]),
         land_value=fraction(row["land_value"]),
         law=fraction(row["location_index"]) * fraction(row["depreciation_index"]),
-        multiplier=fraction(row["multiplier"]),
-        days=Fraction(int(row["days"]), int(row["month_days"])),
+        **_times(rows),
         reducer=fraction(row["reducer"]),
     )
 

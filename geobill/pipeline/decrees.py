@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from geobill.billing.cases import find_blocks
 from geobill.billing.permits import Granting, Missing, find_causes, find_missing_papers, find_obstacles
 from geobill.documents.apostila import APOSTILA_FORMS, apostila_job, render_apostila
 from geobill.documents.forms import make
@@ -17,10 +18,12 @@ from geobill.domain.money import plain
 from geobill.domain.permit import Decree, PermitFile
 from geobill.errors import InputError, LawError, StoreError
 from geobill.pipeline.backdating import find_billed_months
+from geobill.pipeline.blocks import refusal
 from geobill.pipeline.drafting import Drafted, Drafting
 from geobill.pipeline.month import Month
 from geobill.pipeline.papers import Desk, Paper, slug
 from geobill.pipeline.permits import check_subject, held_message
+from geobill.pipeline.press import keep_press
 from geobill.store.ledger import Ledger
 from geobill.store.permits import PermitRegister
 from geobill.store.settings import replace_file
@@ -128,8 +131,9 @@ def issue_decree(
             used_numbers=frozenset(d.number for f in drafting.files.values() for d in f.decrees),
         )
         obstacles = find_obstacles(file, asked, drafting.law.figures.published_on)
+        obstacles += find_blocks(drafting.cases.values(), file.permit.operator, on, drafting.law.figures)
         if obstacles or drafted is None:
-            raise LawError(_refusal(f"The decree of the permit {number} can't be issued", obstacles))
+            raise LawError(refusal(f"The decree of the permit {number} can't be issued", obstacles))
         decree = Decree(act_number, number, on, signatory, published_on, drafted.draft)
         content = drafting.render(drafted, act=decree)["pdf"]
         path = _keep(workspace, connection, drafting.register, decree, drafted, "decreto", content, now)
@@ -161,7 +165,7 @@ def amend_decree(
             message = f"the permit ended with the removal on {file.removed_on.isoformat()}"
             obstacles.append(Missing("removed", "3", message))
         if obstacles:
-            raise LawError(_refusal(f"The decree {decree_number} can't be amended", obstacles))
+            raise LawError(refusal(f"The decree {decree_number} can't be amended", obstacles))
         drafted = drafting.draft(file, on)
         if drafted.draft.price.total is None:
             raise LawError(held_message(file, drafted.draft.price.network_length_m))
@@ -173,7 +177,7 @@ def amend_decree(
             )
         change = _change(drafting, file, last, drafted)
         decree = Decree(act_number, file.permit.number, on, signatory, published_on, drafted.draft, decree_number)
-        content = render_apostila(change, decree, drafting.templates)
+        content = render_apostila(change, drafting.law.figures, decree, drafting.templates)
         path = _keep(workspace, connection, drafting.register, decree, drafted, "apostila", content, now)
     return DecreeMade(decree, _write_kept(path, content, decree), change)
 
@@ -197,7 +201,7 @@ def month_decrees(desk: Desk) -> MonthDecrees:
         Paper("apostila", desk.file_name("apostila", slug(c.decree.number), form), content)
         for c in changes
         if c.draft.price.total is not None
-        for form, content in make(apostila_job(c), APOSTILA_FORMS, desk.templates).items()
+        for form, content in make(apostila_job(c, drafting.law.figures), APOSTILA_FORMS, desk.templates).items()
     ]
     return MonthDecrees(
         papers=(*_month_drafts(desk, drafting), *papers), changes=changes, findings=change_findings(changes)
@@ -298,10 +302,6 @@ def _price_of(drafting: Drafting, file: PermitFile, on: date) -> tuple[Drafted |
     return drafting.draft(file, on), None
 
 
-def _refusal(head: str, obstacles: list[Missing]) -> str:
-    return f"{head}. Nothing was recorded.\n" + "\n".join(f"  - art. {m.article}: {m.message}." for m in obstacles)
-
-
 def _check_words(given: Mapping[str, str]) -> None:
     for option, words in given.items():
         if not words.isprintable():
@@ -338,6 +338,7 @@ def _keep(
         ledger.archive(role, said)
     name = f"{kind}-{slug(decree.number)}.pdf"
     register.save_decree(decree, now)
+    keep_press(ledger, decree.number)
     register.save_document(decree.number, kind, name, content)
     return workspace.root.joinpath(*FOLDER, name)
 

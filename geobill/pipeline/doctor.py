@@ -30,9 +30,10 @@ from geobill.domain.record import sha256
 from geobill.errors import InputError, LawError, PolicyError, StoreError, TemplateError
 from geobill.intake.crs import CAIEIRAS, best_operation, same_system
 from geobill.intake.formats import FORMATS
-from geobill.law.statutes import load_statute
+from geobill.law.reading import parse_statute
 from geobill.store.settings import FILE_NAME, Settings, read_settings
 from geobill.store.soundness import examine_store, look_into
+from geobill.store.statutes import read_statute
 from geobill.store.workspace import STORE_NAME
 
 PYTHONS = SpecifierSet(">=3.11,<3.14")
@@ -215,7 +216,7 @@ def _temporary() -> list[Check]:
 def _settings(root: Path) -> tuple[Settings | None, list[Check]]:
     try:
         settings = read_settings(root / FILE_NAME)
-        load_statute(settings.statute)
+        parse_statute(read_statute(root, settings.statute))
     except (InputError, LawError, PolicyError, StoreError) as error:
         return None, [
             Check("settings", "fault", str(error), f"Correct {FILE_NAME}; the store wasn't looked at without it.")
@@ -279,6 +280,8 @@ def _papers(root: Path) -> list[Check]:
     try:
         with look_into(root / STORE_NAME) as connection:
             issued = dict(connection.execute("SELECT file_name, sha256 FROM documents"))
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'note_documents'").fetchone():
+                issued |= dict(connection.execute("SELECT file_name, sha256 FROM note_documents"))
     except sqlite3.Error:
         return []  # said by the looks at the store
     files = [p for p in folder.rglob("*") if p.name in issued and p.is_file()]
@@ -287,7 +290,10 @@ def _papers(root: Path) -> list[Check]:
         message = f"not the bytes that were issued: {', '.join(other[:5])}"
         return [
             Check(
-                "papers", "warning", message, "Bill the month again: it issues nothing twice and writes them as issued."
+                "papers",
+                "warning",
+                message,
+                "Bill the month again: it issues nothing twice and writes them as issued; a note: geobill invoice show N --out DIR.",
             )
         ]
     return [Check("papers", "ok", f"{len(files)} of {len(issued)} issued documents stand in documents/, as issued")]

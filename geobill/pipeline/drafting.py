@@ -25,7 +25,7 @@ from geobill.domain.record import canonical_json, sha256
 from geobill.errors import InputError
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
 from geobill.intake.coverage import draw_coverage
-from geobill.law.policy import Policy, decided_reducer
+from geobill.law.policy import Policy, as_decided, decided_reducer
 from geobill.pipeline.law import load_law
 from geobill.pipeline.month import Month, basis_of, edition_on
 from geobill.pipeline.papers import rows_text
@@ -87,8 +87,8 @@ class Drafting:
         return self._cadastre.load_segments(), self._cadastre.load_equipment()
 
     def policy_on(self, on: date) -> Policy:
-        """Return the policy of the month in which a day lies."""
-        return self.settings.policy_in(BillingMonth(on.year, on.month))
+        """Return the policy of the month in which a day lies; R above 100 km is held until its decision is in force."""
+        return as_decided(self.settings.policy_in(BillingMonth(on.year, on.month)), self._decisions, on)
 
     def file(self, number: str) -> PermitFile:
         """Return a registered permit; an unknown number is refused."""
@@ -107,8 +107,9 @@ class Drafting:
         if self._month is not None and not self.files:
             return self._month.segments, self._month.equipment
         segments, equipment = self._stored
-        segments, equipment = (follow_permits(frame, self.files, on) for frame in (segments, equipment))
-        return follow_cases(segments, self.cases), follow_cases(equipment, self.cases)
+        since = self.law.figures.published_on
+        segments, equipment = (follow_cases(frame, self.cases, since) for frame in (segments, equipment))
+        return follow_permits(segments, self.files, on), follow_permits(equipment, self.files, on)
 
     def clandestine_rows(self, number: str, on: date) -> int:
         """How many rows of a permit are clandestine and stand on a day (art. 10)."""
@@ -155,7 +156,7 @@ class Drafting:
         if file is not None:
             inputs["permit"] = _what_is_granted(granted, boxes)
         basis = replace(
-            basis_of(self.law, policy, self._decisions, edition[0], edition[1]),
+            basis_of(self.law, policy, self._decisions, edition[0], edition[1], on),
             digests=tuple(sorted((role, sha256(content)) for role, content in inputs.items())),
         )
         draft = draft_permit(whole, operator, basis, self.law, self.settings.authority, policy)
@@ -203,7 +204,7 @@ class Drafting:
         """Render the draft, or the decree as it was issued, in the forms asked for, with the map of what is granted."""
         file = drafted.file
         granting = None if file is None else Granting(file, drafted.standing, act)
-        return make(decree_job(drafted.draft, self._map(drafted), granting), forms, self.templates)
+        return make(decree_job(drafted.draft, self._map(drafted), self.law.figures, granting), forms, self.templates)
 
     def _map(self, drafted: Drafted) -> NetworkMap:
         coverage = self._coverage(drafted.edition[2], self.policy_on(drafted.draft.price.on))

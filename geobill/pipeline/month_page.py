@@ -43,6 +43,7 @@ def month_page(
         found.zones,
         due_rows(found.segments, found.bill.month, found.policy),
         operators,
+        found.law.figures,
         files=beside,
         owners=_owners(desk, invoices, operators),
         prefix=desk.prefix,

@@ -4,7 +4,7 @@ Another paper is another function and its line in the list. What every run of ``
 is (drafts of decrees, apostilas, the index) is in :mod:`geobill.pipeline.decrees` and :mod:`geobill.pipeline.month_page`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,12 @@ from geobill.documents.maps import INVOICE_MAP_MM, NetworkMap, network_map
 from geobill.documents.overrides.folder import PACKAGE, Templates
 from geobill.documents.render import render_annex, render_invoice_forms
 from geobill.domain.check import DRAFT_NUMBER
-from geobill.domain.invoice import Invoice, OperatorBill
+from geobill.domain.invoice import Invoice, OperatorBill, SetOff
 from geobill.domain.record import canonical_json, sha256
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
 from geobill.pipeline.month import Month, decrees_of
 from geobill.pricing.in_force import due_rows
+from geobill.pricing.suspended import concerning
 from geobill.store.settings import Settings
 from geobill.store.workspace import Workspace
 
@@ -75,7 +76,7 @@ def invoice_papers(desk: Desk, mine: OperatorBill, invoice: Invoice) -> list[Pap
 
 
 def _invoice_texts(desk: Desk, mine: OperatorBill, invoice: Invoice) -> list[Paper]:
-    forms = render_invoice_forms(invoice, _invoice_map(desk, mine), desk.templates)
+    forms = render_invoice_forms(invoice, _invoice_map(desk, mine), desk.month.law.figures, desk.templates)
     return [
         Paper("fatura" if form == "pdf" else f"fatura_{form}", desk.file_name("fatura", stem(invoice), form), content)
         for form, content in forms.items()
@@ -83,7 +84,7 @@ def _invoice_texts(desk: Desk, mine: OperatorBill, invoice: Invoice) -> list[Pap
 
 
 def _annex_csv(desk: Desk, mine: OperatorBill, invoice: Invoice) -> list[Paper]:
-    content = render_annex(invoice, annex_rows(desk.month, mine))
+    content = render_annex(invoice, annex_rows(desk.month, mine), desk.month.law.figures)
     return [Paper("anexo", desk.file_name("anexo", stem(invoice), "csv"), content)]
 
 
@@ -93,7 +94,9 @@ def _annex_gpkg(desk: Desk, mine: OperatorBill, invoice: Invoice) -> list[Paper]
         due_rows(f[f["operator"] == owner], found.bill.month, found.policy) for f in (found.segments, found.equipment)
     )
     pieces, cabinets = (f[f["operator"] == owner] for f in (found.priced.pieces, found.priced.cabinets))
-    content = annex_gpkg(invoice, pieces, segments, equipment, cabinets, desk.coverage)
+    content = annex_gpkg(
+        invoice, pieces, segments, equipment, cabinets, desk.coverage, found.law.figures
+    )
     return [Paper("anexo_gpkg", desk.file_name("anexo", stem(invoice), "gpkg"), content)]
 
 
@@ -104,11 +107,15 @@ INVOICE_PAPERS: tuple[Callable[[Desk, OperatorBill, Invoice], list[Paper]], ...]
 )
 
 
-def inputs_of(found: Month, mine: OperatorBill, templates: Templates = PACKAGE) -> dict[str, str]:
+def inputs_of(
+    found: Month, mine: OperatorBill, templates: Templates = PACKAGE, set_offs: Sequence[SetOff] = ()
+) -> dict[str, str]:
     """Everything an operator's invoice was computed from, and the workspace's templates that it is printed with, by role."""
     owner = mine.operator.id
     segments, equipment = (f[f["operator"] == owner] for f in (found.segments, found.equipment))
     permits = {"permits": canonical_json(decrees_of(found.files))} if found.files else {}
+    orders = concerning(found.suspensions.values(), found.bill.month, mine.operator, (segments, equipment))
+    suspensions = {"suspensions": canonical_json(orders)} if orders else {}
     return {
         "statute": found.law.figures.source,
         "policy": canonical_json(found.policy.as_text()),
@@ -117,6 +124,8 @@ def inputs_of(found: Month, mine: OperatorBill, templates: Templates = PACKAGE) 
         "network": rows_text(segments, SEGMENTS),
         "equipment": rows_text(equipment, EQUIPMENT),
         **permits,
+        **suspensions,
+        **({"set_offs": canonical_json(list(set_offs))} if set_offs else {}),
         **({"templates": canonical_json(templates.as_text)} if templates.files else {}),
     }
 
@@ -131,13 +140,24 @@ def rows_text(frame: gpd.GeoDataFrame, columns: tuple[str, ...]) -> str:
 
 
 def annex_rows(found: Month, mine: OperatorBill) -> list[dict[str, Any]]:
-    """Pieces and cabinets behind an operator's lines, in the order of the lines."""
+    """Pieces and cabinets behind an operator's lines, in the order of the lines; then those that a court suspends."""
     owner = mine.operator.id
     pieces, cabinets = found.priced.pieces, found.priced.cabinets
-    shown = pieces["line"].notna() | pieces["priced_with"].notna()
+    shown = pieces["line"].notna() | pieces["priced_with"].notna() | pieces["suspended"].notna()
     rows = pieces[(pieces["operator"] == owner) & shown].to_dict("records")
-    rows += cabinets[cabinets["operator"] == owner].to_dict("records")
-    return sorted(rows, key=lambda r: (r["line"] is None, r["line"] or 0, str(r.get("segment") or r.get("equipment"))))
+    by_piece = found.law.per_piece(found.law.day_for(found.bill.month))
+    boxes = cabinets[cabinets["operator"] == owner].to_dict("records")
+    rows += [{**box, "pieces": 1} for box in boxes] if by_piece else boxes
+    place = {s.suspension: n for n, s in enumerate(mine.suspended, 1)}
+    return sorted(
+        rows,
+        key=lambda r: (
+            place.get(r["suspended"], 0),
+            r["line"] is None,
+            r["line"] or 0,
+            str(r.get("segment") or r.get("equipment")),
+        ),
+    )
 
 
 def slug(text: str) -> str:

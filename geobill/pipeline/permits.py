@@ -8,20 +8,23 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from geobill.billing.permits import CLANDESTINE, OPTIONS, PAPERS, Missing, deposit_held, find_missing_papers
+from geobill.billing.permits import CLANDESTINE, OPTIONS, PAPERS, Missing, find_missing_papers
 from geobill.domain import permit as acts
+from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
 from geobill.domain.money import CENT, plain
 from geobill.domain.network import PLANNED
 from geobill.domain.permit import Act, Permit, PermitFile
 from geobill.errors import InputError, LawError
-from geobill.law.policy import Policy
 from geobill.pipeline.backdating import find_billed_months
+from geobill.pipeline.blocks import check_not_blocked
 from geobill.pipeline.drafting import Drafting, find_file
 from geobill.pipeline.law import load_law
+from geobill.pricing.cased import follow_cases
 from geobill.pricing.in_force import day_of, stands, text
 from geobill.pricing.network import exact_lengths
 from geobill.pricing.permitted import follow_permits
+from geobill.store.cases import CaseRegister
 from geobill.store.networks import Cadastre
 from geobill.store.permits import PermitRegister
 from geobill.store.registers import Registers
@@ -48,7 +51,7 @@ def add_permit(workspace: Workspace, permit: Permit, now: str) -> PermitState:
     """Register a request for the use of streets (art. 2); rows name it by its number."""
     if not permit.number or not permit.operator:
         raise InputError("A permit needs a number and an operator: give both --number and --operator.")
-    _check_law(workspace, permit.requested_on, "the request")
+    check_law(workspace, permit.requested_on, "the request")
     with workspace.database.write() as connection:
         operators = Registers(connection, workspace.database.tables).load_operators()
         if permit.operator not in operators:
@@ -58,6 +61,8 @@ def add_permit(workspace: Workspace, permit: Permit, now: str) -> PermitState:
                 f"changed. Add it with "
                 "geobill operator add first."
             )
+        asked = permit.requested_on or date.fromisoformat(now[:10])
+        check_not_blocked(workspace, connection, permit.operator, asked, f"{permit.number} can't be registered")
         register = PermitRegister(connection, workspace.database.tables)
         register.save_permit(permit, now)
         others = _owners(connection, workspace, permit.number) - {permit.operator}
@@ -92,40 +97,7 @@ def approve_permit(workspace: Workspace, number: str, given: Iterable[Act], now:
                     "stays as it is. Nothing was changed; leave the option out."
                 )
 
-    return _record(workspace, number, papers, check, now)
-
-
-def demand_deposit(workspace: Workspace, number: str, on: date, now: str) -> Act:
-    """Demand the deposit: so many monthly prices of that day (art. 3 § 2); held where the price is (art. 15)."""
-    _check_law(workspace, on, "the demand")
-    with workspace.database.write() as connection:
-        drafting = Drafting(workspace, connection)
-        file = drafting.file(number)
-        _check_open(file, on, "No deposit is demanded")
-        if file.decree is not None:
-            raise LawError(
-                f"The permit {number} is granted by {file.decree.number}: its deposit was due before that (art. 3 "
-                f"§ 1). Nothing was changed."
-            )
-        check_subject(drafting, file)
-        drafted = drafting.draft(file, on)
-        if drafted.is_empty:
-            raise InputError(
-                f"Nothing is planned and nothing stands under the permit {number}, so there is no price to take a "
-                f"deposit of (art. 3 § 2). "
-                f"Nothing was changed. Import its rows with --permit {number} --status planned."
-            )
-        if drafted.draft.deposit is None:
-            raise LawError(held_message(file, drafted.draft.price.network_length_m))
-        price = drafted.draft.price.total
-        said = f"{drafted.draft.deposit_months} x R$ {plain(price or ZERO_M)}"
-        act = Act(number, acts.DEPOSIT_DEMANDED, on, amount=drafted.draft.deposit, note=said)
-        if act in file.acts_of(acts.DEPOSIT_DEMANDED):
-            raise InputError(
-                f"This deposit of R$ {plain(act.amount or ZERO_M)} was demanded on {on.isoformat()} already."
-            )
-        drafting.register.save_act(act, now)
-        return act
+    return _record(workspace, number, papers, check, now, new_project=True)
 
 
 def record_payment(workspace: Workspace, act: Act, now: str) -> PermitState:
@@ -139,34 +111,6 @@ def record_payment(workspace: Workspace, act: Act, now: str) -> PermitState:
             )
 
     return _record(workspace, act.permit, (act,), check, now)
-
-
-def release_deposit(workspace: Workspace, number: str, on: date, reason: str, now: str) -> Act:
-    """Give the whole deposit back: where the permit is removed, or its request came to nothing."""
-    _check_law(workspace, on, "the release")
-    if not reason:
-        raise InputError("--reason is blank: money that leaves the city hall's hands needs a reason on record.")
-    with workspace.database.write() as connection:
-        register = PermitRegister(connection, workspace.database.tables)
-        file = find_file(register.load_files(), number)
-        held = deposit_held(file)
-        if held <= 0:
-            raise InputError(f"No deposit of the permit {number} is held: there is nothing to release.")
-        if file.decree is not None and file.removed_on is None:
-            raise LawError(
-                f"The permit {number} is granted by {file.decree.number}, and its decree rests on the deposit "
-                f"(art. 3 § 1). Nothing was "
-                f"changed. Record the removal first: geobill permit remove --number {number} --on DATE."
-            )
-        first = max([a.on for a in file.acts_of(acts.DEPOSIT_PAID)] + ([file.removed_on] if file.removed_on else []))
-        if on < first:
-            raise InputError(
-                f"The release on {on.isoformat()} comes before {first.isoformat()}, when the deposit was paid or "
-                f"the equipment removed."
-            )
-        act = Act(number, acts.DEPOSIT_RELEASED, on, amount=held, note=reason)
-        register.save_act(act, now)
-        return act
 
 
 def remove_permit(workspace: Workspace, number: str, on: date, reason: str, now: str) -> PermitState:
@@ -285,23 +229,31 @@ def held_message(file: PermitFile, length_m: Decimal) -> str:
 
 
 def _record(
-    workspace: Workspace, number: str, given: tuple[Act, ...], check: Callable[[PermitFile], None], now: str
+    workspace: Workspace,
+    number: str,
+    given: tuple[Act, ...],
+    check: Callable[[PermitFile], None],
+    now: str,
+    new_project: bool = False,
 ) -> PermitState:
     """Add acts to a permit's file, all or none."""
     for act in given:
-        _check_law(workspace, act.on, "an act")
+        check_law(workspace, act.on, "an act")
     with workspace.database.write() as connection:
         register = PermitRegister(connection, workspace.database.tables)
         file = find_file(register.load_files(), number)
         for act in given:
-            _check_open(file, act.on, "Nothing was changed")
+            check_open(file, act.on, "Nothing was changed")
         check(file)
+        if new_project:
+            last, what = max(a.on for a in given), f"The permit {number} can't be approved"
+            check_not_blocked(workspace, connection, file.permit.operator, last, what)
         for act in given:
             register.save_act(act, now)
         return _state(connection, workspace, number, max(a.on for a in given))
 
 
-def _check_open(file: PermitFile, on: date, what: str) -> None:
+def check_open(file: PermitFile, on: date, what: str) -> None:
     """Refuse an act on a permit that was removed, or dated before its request."""
     if file.removed_on is not None:
         raise InputError(
@@ -316,7 +268,8 @@ def _check_open(file: PermitFile, on: date, what: str) -> None:
         )
 
 
-def _check_law(workspace: Workspace, on: date | None, what: str) -> None:
+def check_law(workspace: Workspace, on: date | None, what: str) -> None:
+    """Refuse a date before the law."""
     with workspace.database.read() as connection:
         since = load_law(workspace, connection).figures.published_on
     if on is not None and on < since:
@@ -353,8 +306,13 @@ def _states(
     connection: Connection, workspace: Workspace, files: dict[str, PermitFile], on: date | None
 ) -> list[PermitState]:
     cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
-    segments, equipment = (follow_permits(f, files, on) for f in (cadastre.load_segments(), cadastre.load_equipment()))
-    policy: Policy = workspace.settings.policy
+    cases = CaseRegister(connection, workspace.database.tables).load_files()
+    since = load_law(workspace, connection).figures.published_on
+    segments, equipment = (
+        follow_permits(follow_cases(f, cases, since), files, on)
+        for f in (cadastre.load_segments(), cadastre.load_equipment())
+    )
+    policy = workspace.settings.policy if on is None else workspace.settings.policy_in(BillingMonth(on.year, on.month))
     lengths = exact_lengths(segments, policy)
     sums = {n: {PLANNED: [ZERO_M, ZERO_M3], "standing": [ZERO_M, ZERO_M3]} for n in files}
     for place, frame in enumerate((segments, equipment)):

@@ -21,16 +21,16 @@ from geobill.documents.overrides.folder import (
     read_templates,
 )
 from geobill.documents.render import DECREE_FORMS, INVOICE_FORMS, decree_job, invoice_job
-from geobill.documents.sample import sample_change, sample_draft, sample_invoice, sample_map
+from geobill.documents.sample import sample_change, sample_draft, sample_figures, sample_invoice, sample_map
 from geobill.documents.typesetting import TEMPLATES
 from geobill.errors import InputError, StoreError, TemplateError
 from geobill.store.settings import replace_file
 
 # Sample documents by the file name that they get, with their forms.
 SAMPLES: dict[str, tuple[Callable[[Templates], Job], tuple[str, ...]]] = {
-    "fatura": (lambda templates: invoice_job(sample_invoice(), sample_map(templates)), INVOICE_FORMS),
-    "apostila": (lambda _: apostila_job(sample_change()), APOSTILA_FORMS),
-    "minuta": (lambda templates: decree_job(sample_draft(), sample_map(templates)), DECREE_FORMS),
+    "fatura": (lambda own: invoice_job(sample_invoice(), sample_map(own), sample_figures()), INVOICE_FORMS),
+    "apostila": (lambda _: apostila_job(sample_change(), sample_figures()), APOSTILA_FORMS),
+    "minuta": (lambda own: decree_job(sample_draft(), sample_map(own), sample_figures()), DECREE_FORMS),
 }
 
 

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, Inexact, localcontext
 from typing import Any
 
 from geobill.domain.dates import BillingMonth
@@ -24,7 +24,9 @@ class Stretch:
     """A piece with what its price depends on; ``length_m`` is exact.
 
     ``payer`` is the segment that pays for it where a shared strip pays once (``same_strip = once``), ``payer_row`` that
-    row's label: such a piece stands on no line.
+    row's label: such a piece stands on no line. ``inside`` are the numbers of the courts' orders within whose area it
+    lies. ``suspension`` is the order that keeps it from being demanded; with ``less`` it is only what ``status`` costs
+    above that status. ``again`` marks the further rows that one piece became: the same metres once more.
     """
 
     segment: str
@@ -41,6 +43,10 @@ class Stretch:
     payer: str | None = None
     payer_row: Any = None
     geometry: Any = None
+    inside: tuple[int, ...] = ()
+    suspension: str | None = None
+    less: str | None = None
+    again: bool = False
 
     def group(self) -> tuple[Any, ...]:
         """Return what the pieces of one line have in common (contract, "Lines are grouped by")."""
@@ -53,12 +59,13 @@ class Stretch:
             self.status,
             self.days,
             self.flags,
+            self.less,
         )
 
 
 @dataclass(frozen=True)
 class Cabinet:
-    """A cabinet or container with what its price depends on."""
+    """A cabinet or container with what its price depends on; ``suspension``, ``less`` and ``again`` as of a :class:`Stretch`."""
 
     equipment: str
     service: str | None
@@ -67,10 +74,13 @@ class Cabinet:
     volume_m3: Decimal
     days: int
     flags: tuple[str, ...]
+    suspension: str | None = None
+    less: str | None = None
+    again: bool = False
 
     def group(self) -> tuple[Any, ...]:
         """Return what the cabinets of one line have in common."""
-        return (self.service, self.permit, self.status, self.days, self.flags)
+        return (self.service, self.permit, self.status, self.days, self.flags, self.less)
 
 
 class Prices:
@@ -89,7 +99,7 @@ class Prices:
         on: date | None = None,
     ):
         self.law, self.month, self.policy, self.decrees = law, month, policy, decrees
-        self.on = on or month.first_day
+        self.on = on or law.day_for(month)
 
     def decree_flags(self, permit: str | None) -> tuple[str, ...]:
         """Return the flag of what stands without a decree published by the month's last day (art. 16)."""
@@ -106,10 +116,8 @@ class Prices:
                 metres[s.group()] += s.length_m
         lines = {}
         for group in sorted(metres, key=printing_order):
-            service, permit, zone, land_value, width, status, days, flags = group
-            asked = self.law.network(
-                metres[group], width, land_value, reducer, status, self.on, cumulate=self.policy.doublings_cumulate
-            )
+            service, permit, zone, land_value, width, status, days, flags, less = group
+            asked = self._network(metres[group], width, land_value, reducer, status, less)
             lines[group] = Line(
                 kind="network",
                 service=service,
@@ -124,14 +132,17 @@ class Prices:
         return lines
 
     def equipment_lines(self, cabinets: Iterable[Cabinet]) -> dict[tuple[Any, ...], Line]:
-        """Lines of cabinets by their group, by volume, in printing order."""
+        """Lines of cabinets by their group, by volume or by the piece as the law has it, in printing order."""
         volumes: dict[tuple[Any, ...], Decimal] = defaultdict(Decimal)
+        pieces: dict[tuple[Any, ...], int] = defaultdict(int)
         for c in cabinets:
             volumes[c.group()] += c.volume_m3
+            pieces[c.group()] += 1
         lines = {}
         for group in sorted(volumes, key=printing_order):
-            service, permit, status, days, flags = group
-            asked = self.law.equipment(volumes[group], status, self.on, cumulate=self.policy.doublings_cumulate)
+            service, permit, status, days, flags, less = group
+            asked = self.equipment(volumes[group], status, less, pieces[group])
+            by_piece = asked.price_per_piece is not None
             lines[group] = Line(
                 kind="equipment",
                 service=service,
@@ -140,7 +151,9 @@ class Prices:
                 land_value=None,
                 length_m=None,
                 billed_width_m=None,
-                volume_m3=volumes[group],
+                volume_m3=None if by_piece else volumes[group],
+                pieces=pieces[group] if by_piece else None,
+                price_per_piece=asked.price_per_piece,
                 **self._amount(asked, days, flags),
             )
         return lines
@@ -153,8 +166,29 @@ class Prices:
         if piece.payer is not None:
             return Decimal(0)
         assert piece.land_value is not None
-        factors = (piece.length_m, piece.billed_width_m, piece.land_value, reducer, piece.status, self.on)
-        return self.law.network(*factors, cumulate=self.policy.doublings_cumulate).exact
+        factors = (piece.length_m, piece.billed_width_m, piece.land_value, reducer, piece.status)
+        return self._network(*factors, piece.less).exact
+
+    def equipment(self, volume_m3: Decimal, status: str, less: str | None = None, pieces: int = 1) -> Asked:
+        """Price of cabinets under a status for a whole month, or what it is above that of another status."""
+        cumulate = self.policy.doublings_cumulate
+        asked = self.law.equipment(volume_m3, status, self.on, cumulate=cumulate, pieces=pieces)
+        if less is None:
+            return asked
+        return above(asked, self.law.equipment(volume_m3, less, self.on, cumulate=cumulate, pieces=pieces))
+
+    def _network(
+        self,
+        length_m: Decimal,
+        width_m: Decimal,
+        land_value: Decimal,
+        reducer: Decimal | Ratio,
+        status: str,
+        less: str | None,
+    ) -> Asked:
+        factors, cumulate = (length_m, width_m, land_value, reducer), self.policy.doublings_cumulate
+        asked = self.law.network(*factors, status, self.on, cumulate=cumulate)
+        return asked if less is None else above(asked, self.law.network(*factors, less, self.on, cumulate=cumulate))
 
     def _amount(self, asked: Asked, days: int, flags: tuple[str, ...]) -> dict[str, Any]:
         return {
@@ -166,9 +200,17 @@ class Prices:
             "days": days,
             "month_days": self.month.days,
             "amount": round_money(asked.for_days(days, self.month.days), self.policy.rounding),
-            "articles": (*asked.articles, "16") if NO_DECREE in flags else asked.articles,
+            "articles": (*asked.articles, *(self.law.articles(NO_DECREE, self.on) if NO_DECREE in flags else ())),
             "flags": flags,
         }
+
+
+def above(whole: Asked, part: Asked) -> Asked:
+    """Return what a price asks above one that differs from it in the multiplier alone: itself a product of its factors."""
+    with localcontext() as exact:
+        exact.prec = 120
+        exact.traps[Inexact] = True
+        return replace(whole, multiplier=whole.multiplier - part.multiplier, exact=whole.exact - part.exact)
 
 
 def printing_order(group: tuple[Any, ...]) -> tuple[str, ...]:

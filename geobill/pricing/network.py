@@ -1,6 +1,6 @@
 """A network over its zones: cut once, then rounded and shared out for the rows and days that a price is asked of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -12,6 +12,7 @@ import shapely
 
 from geobill.frames import plan_lengths, whole_units
 from geobill.law.policy import Policy
+from geobill.pricing.areas import Area, lay_areas
 from geobill.pricing.cut import Rules
 from geobill.pricing.edges import Ints
 from geobill.pricing.in_force import text
@@ -42,10 +43,13 @@ class CutNetwork:
     lines: CutLines
     zones: gpd.GeoDataFrame
 
-    def measure(self, rows: gpd.GeoDataFrame, prices: Prices, *, located: bool = False) -> Measured:
+    def measure(
+        self, rows: gpd.GeoDataFrame, prices: Prices, *, located: bool = False, areas: Sequence[Area] = ()
+    ) -> Measured:
         """Round and share out the lengths of some rows, as they stand on their days (see :func:`due_rows`).
 
-        Which metres share a strip depends on the rows that stand together, so it is asked for these rows alone.
+        Which metres share a strip depends on the rows that stand together, so it is asked for these rows alone. Where
+        ``areas`` are given, pieces are parted by them besides.
         """
         policy = prices.policy
         made = self.lines.of(self.labels.get_indexer(rows.index))
@@ -54,7 +58,10 @@ class CutNetwork:
         once = policy.same_strip == "once"
         strips = _strips(rows, widths, prices)
         shared = shared_strips(rows.geometry.values, strips, once=once, stretches=made.stretches)
-        made = CutLines(lay_over(made.stretches, shared), made.turn)
+        laid = lay_over(made.stretches, shared)
+        if areas:
+            laid = lay_areas(laid, rows.geometry.to_numpy(), areas)
+        made = CutLines(laid, made.turn)
         pieces = share_pieces(made, rows, self.zones, units, precision_m=policy.length_precision_m, located=located)
         ordered = list(rows.itertuples())
         stretches: dict[Any, list[Stretch]] = {row.Index: [] for row in ordered}
@@ -78,6 +85,7 @@ class CutNetwork:
                 payer=str(ordered[p.payer].segment) if p.payer >= 0 else None,
                 payer_row=ordered[p.payer].Index if p.payer >= 0 else None,
                 geometry=getattr(p, "geometry", None),
+                inside=tuple(map(int, filter(None, getattr(p, "inside", "").split(",")))),
             )
             stretches[row.Index].append(found)
             if found.payer is not None:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from geobill.domain.invoice import Line
-from geobill.pricing.lines import Cabinet, Prices
+from geobill.pricing.lines import Cabinet, Prices, Stretch
 from geobill.pricing.network import Measured
 from geobill.pricing.scopes import Scope
 
@@ -29,9 +29,26 @@ PIECES = (
     "multiplier",
     "days",
     "month_days",
+    "suspended",
+    "takes",
+    "stretch",
     "geometry",
 )
-CABINETS = ("equipment", "operator", "line", "volume_m3", "multiplier", "days", "month_days", "amount_exact", "flags")
+CABINETS = (
+    "equipment",
+    "operator",
+    "line",
+    "volume_m3",
+    "multiplier",
+    "days",
+    "month_days",
+    "amount_exact",
+    "flags",
+    "suspended",
+    "takes",
+    "stretch",
+)
+WHOLE_PRICE, DOUBLING = "price", "doubling"  # what an order takes of a row
 
 
 def stacked(frames: list[pd.DataFrame], columns: tuple[str, ...]) -> pd.DataFrame:
@@ -44,19 +61,24 @@ def piece_frame(
     operator: str,
     found: Sequence[Scope],
     measured: Measured,
-    by_group: Mapping[tuple[Any, ...], Line],
+    by_order: Mapping[str | None, Mapping[tuple[Any, ...], Line]],
     prices: Prices,
 ) -> pd.DataFrame:
-    """Pieces of one operator, priced and held (columns ``PIECES``); what another segment pays for is priced with it at 0."""
-    number = {group: n for n, group in enumerate(by_group, 1)}
-    rows = []
+    """Pieces of one operator, priced, held and suspended (columns ``PIECES``); what another segment pays for is priced with it at 0.
+
+    ``by_order`` has the lines by their group: those of the invoice under None, those that a court suspends under its
+    order's id. ``stretch`` numbers the operator's pieces from 1: rows of one number are the same metres.
+    """
+    number = {group: n for n, group in enumerate(by_order[None], 1)}
+    rows, stretch = [], 0
     for scope in found:
         for s in scope.stretches(measured):
             held = scope.silence.code if scope.silence else s.held
             priced = not held
-            line = by_group[s.group()] if priced and s.payer is None else None
+            line = by_order[s.suspension][s.group()] if priced and s.payer is None else None
             exact = prices.exact(s, scope.reducer) if priced and scope.reducer is not None else None
             names = ("location_index", "depreciation_index", "reducer", "multiplier", "days", "month_days")
+            stretch += not s.again
             rows.append(
                 (
                     s.segment,
@@ -69,9 +91,12 @@ def piece_frame(
                     held,
                     s.flags,
                     s.payer if priced else None,
-                    number[s.group()] if line else None,
+                    number[s.group()] if line and s.suspension is None else None,
                     s.service,
                     *(getattr(line, name) if line else None for name in names),
+                    s.suspension,
+                    _takes(s),
+                    stretch,
                     s.geometry,
                 )
             )
@@ -79,15 +104,29 @@ def piece_frame(
 
 
 def cabinet_frame(
-    operator: str, boxes: list[Cabinet], by_group: Mapping[tuple[Any, ...], Line], before: int, prices: Prices
+    operator: str,
+    boxes: Sequence[Cabinet],
+    by_order: Mapping[str | None, Mapping[tuple[Any, ...], Line]],
+    before: int,
+    prices: Prices,
 ) -> pd.DataFrame:
-    """Charged cabinets of one operator (columns ``CABINETS``); ``before`` is how many lines stand before theirs."""
-    number = {group: n for n, group in enumerate(by_group, before + 1)}
-    cumulate = prices.policy.doublings_cumulate
-    rows = []
+    """Cabinets of one operator, charged and suspended (columns ``CABINETS``); ``before`` is how many lines stand before theirs.
+
+    ``stretch`` is the place of the cabinet among the operator's, from 1.
+    """
+    number = {group: n for n, group in enumerate(by_order[None], before + 1)}
+    rows, place = [], 0
     for box in boxes:
-        line = by_group[box.group()]
-        exact = prices.law.equipment(box.volume_m3, box.status, prices.on, cumulate=cumulate).exact
+        line = by_order[box.suspension][box.group()]
+        exact = prices.equipment(box.volume_m3, box.status, box.less).exact
         figures = (line.multiplier, line.days, line.month_days, exact, box.flags)
-        rows.append((box.equipment, operator, number[box.group()], box.volume_m3, *figures))
+        place += not box.again
+        charged = number[box.group()] if box.suspension is None else None
+        rows.append((box.equipment, operator, charged, box.volume_m3, *figures, box.suspension, _takes(box), place))
     return pd.DataFrame(rows, columns=list(CABINETS), dtype=object)
+
+
+def _takes(row: Stretch | Cabinet) -> str | None:
+    if row.suspension is None:
+        return None
+    return WHOLE_PRICE if row.less is None else DOUBLING

@@ -1,7 +1,7 @@
 """Pieces to charges to lines: here, and only here, frames become exact decimals."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -13,16 +13,18 @@ import pandas as pd
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import AmountIf, Basis, Bill, Books, Decision, Exempt, Held, Line, OperatorBill
 from geobill.domain.network import PLANNED, Operator
+from geobill.domain.suspension import SuspensionFile
 from geobill.errors import BooksDontCloseError, InputError
 from geobill.frames import EQUIPMENT, SEGMENTS, check_columns
 from geobill.law.policy import Policy, decided_reducer
 from geobill.law.statutes.street_use import StreetUseLaw
-from geobill.pricing.in_force import due_rows
+from geobill.pricing.in_force import due_rows, since_the_law
 from geobill.pricing.lines import ZERO_M, Prices, Stretch, printing_order
 from geobill.pricing.network import CutNetwork, Measured, cut_network, exact_lengths
 from geobill.pricing.piece_frames import CABINETS, PIECES, cabinet_frame, piece_frame, stacked
 from geobill.pricing.scopes import PAYER_HELD, Scope, hold_with_payers, scopes
 from geobill.pricing.split import HELD_OVERLAP
+from geobill.pricing.suspended import Courts, Taken
 from geobill.pricing.whole_month import cabinets_of, whole_month
 
 HELD_REASONS = {
@@ -41,7 +43,9 @@ class PricedMonth:
     ``length_m``, ``land_value``, ``billed_width_m``, ``amount_exact`` (whole month, unrounded), ``held``, ``flags`` and
     ``line`` (number of the operator's line, from 1). Figures are Decimal. ``priced_with`` names the segment that pays
     for it where a shared strip pays once: such a piece stands on no line. ``geometry`` is where it lies, if that was
-    asked for. ``cabinets`` has one row for each charged cabinet, likewise. ``cut`` is the network as it was cut.
+    asked for. ``cabinets`` has one row for each charged cabinet, likewise. ``suspended`` names the court's order that keeps
+    a row from being demanded: it stands on no line of the invoice either. What is suspended on some days only, or only
+    in its doubling (``takes``), has several rows of the same ``stretch``. ``cut`` is the network as it was cut.
     """
 
     bill: Bill
@@ -62,8 +66,10 @@ def price_segments(
     basis: Basis,
     located: bool = False,
     decrees: Mapping[str, date] | None = None,
+    cut: CutNetwork | None = None,
+    suspensions: Iterable[SuspensionFile] = (),
 ) -> PricedMonth:
-    """Price a month: every operator's lines, what is held and exempt, and sums that close.
+    """Price a month: every operator's lines, what is held, exempt and suspended by a court, and sums that close.
 
     Parameters
     ----------
@@ -82,6 +88,10 @@ def price_segments(
     decrees : mapping of permit to date, optional
         Day on which each permit's decree was published; rows without one by the month's last day are flagged
         ``no_decree`` (art. 16). Without the mapping those are the rows that name no permit.
+    cut : CutNetwork, optional
+        The segments already cut over these zones under this policy: many months of one network are cut once.
+    suspensions : iterable of SuspensionFile
+        Orders of courts in the order in which they were recorded; see :mod:`geobill.pricing.suspended`.
 
     Returns
     -------
@@ -90,7 +100,7 @@ def price_segments(
     Raises
     ------
     BooksDontCloseError
-        If features or metres stored aren't those priced, held and exempt.
+        If features or metres stored aren't those priced, held, exempt and suspended.
     LawError, PolicyError
         If the law wasn't in force, or the policy rests on a decision that isn't recorded.
     """
@@ -98,11 +108,13 @@ def price_segments(
     check_columns(equipment, EQUIPMENT, "The frame of equipment")
     prices = Prices(law, month, policy, decrees)
     above_100_km = decided_reducer(policy, decisions)
+    segments, equipment = (since_the_law(f, month, law.figures.published_on) for f in (segments, equipment))
     due = due_rows(segments, month, policy)
     due_equipment = due_rows(equipment, month, policy)
     planned = segments[segments["status"] == PLANNED]
-    cut = cut_network(segments.loc[due.index.union(planned.index)], zones, policy)
-    measured = cut.measure(due, prices, located=located)
+    cut = cut or cut_network(segments.loc[due.index.union(planned.index)], zones, policy)
+    courts = Courts(prices, suspensions, operators)
+    measured = cut.measure(due, prices, located=located, areas=courts.areas(due))
     lengths = measured.lengths_m
     bills, held, exempt, frames, boxes = [], [], [], [], []
     for owner in sorted(set(due["operator"]) | set(due_equipment["operator"])):
@@ -120,7 +132,7 @@ def price_segments(
             )
             bills.append(_exempt_books(len(mine) + len(cabinets), total_m))
             continue
-        bill, pieces, charged = _price_operator(operator, mine, cabinets, cut, measured, prices, above_100_km)
+        bill, pieces, charged = _price_operator(operator, mine, cabinets, cut, measured, prices, above_100_km, courts)
         bills.append(bill)
         held += bill.held
         frames.append(pieces)
@@ -135,6 +147,7 @@ def price_segments(
         exempt=tuple(exempt),
         features=_total([b.features for b in bills], len(due) + len(due_equipment), aside[0]),
         metres=_total([b.metres for b in bills], sum(lengths.values(), ZERO_M), aside[1]),
+        suspended=tuple(s for b in bills if isinstance(b, OperatorBill) for s in b.suspended),
     )
     return PricedMonth(bill, stacked(frames, PIECES), stacked(boxes, CABINETS), cut)
 
@@ -161,19 +174,20 @@ def _price_operator(
     measured: Measured,
     prices: Prices,
     above_100_km: Decimal | None,
+    courts: Courts,
 ) -> tuple[OperatorBill, pd.DataFrame, pd.DataFrame]:
     found = scopes(mine, measured, prices, above_100_km)
-    measured = hold_with_payers(found, measured)
-    by_group: dict[tuple[Any, ...], Line] = {}
-    for scope in found:
-        if scope.reducer is not None:
-            by_group |= prices.network_lines(scope.stretches(measured), scope.reducer)
-    by_group = {group: by_group[group] for group in sorted(by_group, key=printing_order)}
+    measured, taken = hold_with_payers(found, measured), Taken()
     held = tuple(h for scope in found for h in _held(operator, scope, measured, prices))
-    boxes = cabinets_of(cabinets, prices)
-    box_lines = prices.equipment_lines(boxes)
-    lines = (*by_group.values(), *box_lines.values())
-    features, held_features = len(mine) + len(cabinets), _held_features(found, measured)
+    measured = courts.suspend(mine, found, measured, taken)
+    boxes = courts.suspend_cabinets(cabinets, cabinets_of(cabinets, prices), taken)
+    orders = (None, *(o.suspension.id for o in courts.orders))
+    network = {order: _network_lines(order, found, measured, prices) for order in orders}
+    equipment = {order: prices.equipment_lines(b for b in boxes if b.suspension == order) for order in orders}
+    by_order = {order: (*network[order].values(), *equipment[order].values()) for order in orders}
+    lines = by_order.pop(None)
+    features, held_rows = len(mine) + len(cabinets), _held_rows(found, measured)
+    suspended_features = len(taken.labels - held_rows) + taken.cabinets
     elsewhere = sum((s.length_m for scope in found for s in scope.stretches(measured) if _is_paid(scope, s)), ZERO_M)
     zero = Decimal(0)
     bill = OperatorBill(
@@ -186,19 +200,39 @@ def _price_operator(
         metres=_closed(
             Books(
                 stored=sum((measured.lengths_m[i] for i in mine.index), ZERO_M),
-                priced=sum((line.length_m or ZERO_M for line in lines), ZERO_M) + elsewhere,
+                priced=sum((line.length_m or ZERO_M for line in lines), ZERO_M) - taken.again_m + elsewhere,
                 held=sum((h.length_m for h in held), ZERO_M),
                 exempt=ZERO_M,
-                suspended=ZERO_M,
+                suspended=taken.metres,
                 not_due=ZERO_M,
             ),
             f"metres of {operator.id}",
         ),
-        features=Books(Decimal(features), Decimal(features - held_features), Decimal(held_features), zero, zero, zero),
+        features=Books(
+            stored=Decimal(features),
+            priced=Decimal(features - len(held_rows) - suspended_features),
+            held=Decimal(len(held_rows)),
+            exempt=zero,
+            suspended=Decimal(suspended_features),
+            not_due=zero,
+        ),
         whole_month=whole_month(prices, mine, cabinets, cut, above_100_km),
+        suspended=courts.records(operator.id, by_order, taken),
     )
-    charged = cabinet_frame(operator.id, boxes, box_lines, len(by_group), prices)
-    return bill, piece_frame(operator.id, found, measured, by_group, prices), charged
+    charged = cabinet_frame(operator.id, boxes, equipment, len(network[None]), prices)
+    return bill, piece_frame(operator.id, found, measured, network, prices), charged
+
+
+def _network_lines(
+    order: str | None, found: list[Scope], measured: Measured, prices: Prices
+) -> dict[tuple[Any, ...], Line]:
+    """Lines of what is demanded, or of what an order takes, over all scopes in printing order."""
+    lines: dict[tuple[Any, ...], Line] = {}
+    for scope in found:
+        if scope.reducer is not None:
+            mine = (s for s in scope.stretches(measured) if s.suspension == order)
+            lines |= prices.network_lines(mine, scope.reducer)
+    return {group: lines[group] for group in sorted(lines, key=printing_order)}
 
 
 def _is_paid(scope: Scope, stretch: Stretch) -> bool:
@@ -206,13 +240,13 @@ def _is_paid(scope: Scope, stretch: Stretch) -> bool:
     return stretch.payer is not None and not stretch.held and scope.silence is None
 
 
-def _held_features(found: list[Scope], measured: Measured) -> int:
-    return sum(
-        1
+def _held_rows(found: list[Scope], measured: Measured) -> set[Any]:
+    return {
+        label
         for scope in found
         for label in scope.labels
         if scope.silence is not None or any(s.held for s in measured.stretches[label])
-    )
+    }
 
 
 def _held(operator: Operator, scope: Scope, measured: Measured, prices: Prices) -> tuple[Held, ...]:

@@ -1,6 +1,6 @@
 """Whose extension sets R: an operator's whole network, or each permit's own (policy ``reducer_scope``)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -9,7 +9,7 @@ import geopandas as gpd
 
 from geobill.domain.ratio import Ratio
 from geobill.law.charge import Silence
-from geobill.pricing.in_force import text
+from geobill.pricing.in_force import continued, text
 from geobill.pricing.lines import ZERO_M, Prices, Stretch
 from geobill.pricing.network import Measured
 
@@ -72,6 +72,17 @@ def hold_with_payers(found: Iterable[Scope], measured: Measured) -> Measured:
     return replace(measured, stretches=stretches)
 
 
+def _once(own: dict[Any, Decimal], before: Mapping[Any, Any]) -> dict[Any, Decimal]:
+    """Metres by the first row of each chain: a row that changed its status within the month is one stretch of street."""
+    found: dict[Any, Decimal] = {}
+    for label, metres in own.items():
+        first = label
+        while first in before:
+            first = before[first]
+        found[first] = max(found.get(first, metres), metres)
+    return found
+
+
 def _scope(
     permit: str | None,
     labels: Iterable[Any],
@@ -82,14 +93,9 @@ def _scope(
 ) -> Scope:
     mine = tuple(labels)
     counts, status = prices.policy.clandestine_counts_in_reducer, rows["status"].to_dict()
-    extension = sum(
-        (
-            measured.lengths_m[label] - measured.paid_elsewhere_m[label]
-            for label in mine
-            if prices.law.counts_in_reducer(status[label], counts)
-        ),
-        ZERO_M,
-    )
+    setting = [label for label in mine if prices.law.counts_in_reducer(status[label], counts)]
+    own = {label: measured.lengths_m[label] - measured.paid_elsewhere_m[label] for label in setting}
+    extension = sum(_once(own, continued(rows.loc[list(mine)])).values(), ZERO_M)
     found = prices.law.reducer(extension, prices.on, method=prices.policy.reducer_method, above=above_100_km)
     if isinstance(found, Silence):
         return Scope(permit, mine, extension, None, found)

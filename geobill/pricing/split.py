@@ -16,6 +16,7 @@ from geobill.pricing.cut import Rules, ZoneSet, cut
 from geobill.pricing.edges import Ints
 
 HELD_OVERLAP, HELD_NO_ZONE = "overlap", "no_zone"
+_PIECE = ["line", "zone", "mate", "held", "flags", "payer"]  # what stretches of one piece have in common
 
 
 def zone_set(zones: gpd.GeoDataFrame, *, zone: str, land_value: str) -> ZoneSet:
@@ -132,7 +133,8 @@ def share_pieces(
     Parameters
     ----------
     made : CutLines
-        The segments cut; stretches may carry ``payer``, the position of the line that pays for them.
+        The segments cut; stretches may carry ``payer``, the position of the line that pays for them, and ``inside``,
+        the areas in which they lie: a piece is then parted by it, and its parts add up to what it would be unparted.
     segments, zones : GeoDataFrame
         What they were cut from.
     total : array of int64
@@ -147,25 +149,39 @@ def share_pieces(
         held), ``zone_row`` (position, -1 for none), ``land_value`` (Decimal; the mean of lowest and highest where
         ``on_border`` is ``mean``; None for none), ``length_m`` (float64, whole multiples of the precision), ``units``
         (the same as int64 multiples of ``precision_m``), ``held`` (``overlap``, ``no_zone`` or None), ``flags``
-        (tuple of ``on_border``, ``on_overlap``, ``in_gap``, ``same_strip``) and ``payer`` (position, -1 for none).
+        (tuple of ``on_border``, ``on_overlap``, ``in_gap``, ``same_strip``), ``payer`` (position, -1 for none) and, where
+        the stretches have it, ``inside``.
         Pieces of a segment add up to its length; a piece that rounds to nothing has no row.
     """
     stretches = made.stretches.assign(raw_m=made.stretches["end_m"] - made.stretches["start_m"])
     if "payer" not in stretches:
         stretches["payer"] = -1
-    by = stretches.groupby(["line", "zone", "mate", "held", "flags", "payer"], sort=True, as_index=False)
-    pieces = by["raw_m"].sum()
-    if located:
-        stretches["geometry"] = _draw(segments.geometry.values, stretches)
-        pieces["geometry"] = [shapely.multilinestrings(list(g["geometry"])) for _, g in by]
+    pieces = stretches.groupby(_PIECE, sort=True, as_index=False)["raw_m"].sum()
     turn = made.turn[pieces["zone"]] * len(made.turn) + made.turn[pieces["mate"]]
     exact = pieces["raw_m"].to_numpy() / float(precision_m)
     measured = whole_units(plan_lengths(segments.geometry.values), precision_m)
     scale = np.where(total == measured, 1.0, total * float(precision_m) / plan_lengths(segments.geometry.values))
     pieces["units"] = _share_out(pieces["line"].to_numpy(), exact * scale[pieces["line"]], turn, total)
+    by = [*_PIECE, "inside"] if "inside" in stretches else _PIECE
+    if "inside" in stretches:
+        pieces = _share_by_area(pieces, stretches)
+    if located:
+        stretches["geometry"] = _draw(segments.geometry.values, stretches)
+        drawn = stretches.groupby(by, sort=True)["geometry"]
+        pieces["geometry"] = [shapely.multilinestrings(list(shapes)) for _, shapes in drawn]
     pieces = pieces[pieces["units"] > 0].reset_index(drop=True)
     named = _named(pieces, segments[segment], zones[zone], zones[land_value], precision_m)
-    return named.assign(geometry=pieces["geometry"].to_numpy()) if located else named
+    return named.assign(**{c: pieces[c].to_numpy() for c in ("inside", "geometry") if c in pieces})
+
+
+def _share_by_area(pieces: pd.DataFrame, stretches: pd.DataFrame) -> pd.DataFrame:
+    """Share out each piece among its parts inside and outside of areas, so that they add up to the piece that it was."""
+    parts = stretches.groupby([*_PIECE, "inside"], sort=True, as_index=False)["raw_m"].sum()
+    of = parts.groupby(_PIECE, sort=True).ngroup().to_numpy()
+    share = parts["raw_m"].to_numpy() / np.maximum(pieces["raw_m"].to_numpy()[of], 1e-12)
+    units = pieces["units"].to_numpy()
+    turn = pd.factorize(parts["inside"], sort=True)[0]
+    return parts.assign(units=_share_out(of, share * units[of], turn, units))
 
 
 def _held_as(held: bool, zone: int) -> str:

@@ -4,15 +4,19 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from geobill.domain.cancellation import Cancellation
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Invoice, Line
 from geobill.domain.money import to_cents
 from geobill.domain.record import canonical_json, from_plain, sha256, to_plain
 from geobill.store.tables import Tables
+
+CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True)
@@ -56,19 +60,33 @@ class Ledger:
                 issued_at=now,
             )
         )
-        rows = [_line_row(invoice.number, n, line) for n, line in enumerate(invoice.lines, 1)]
+        rows = [line_row(invoice.number, n, line) for n, line in enumerate(invoice.lines, 1)]
         self._c.execute(self._t.invoice_lines.insert(), rows)
         if inputs:
             inputs_rows = [{"invoice": invoice.number, "role": role, "sha256": s} for role, s in sorted(inputs.items())]
             self._c.execute(self._t.invoice_inputs.insert(), inputs_rows)
 
-    def load_invoices(self, month: BillingMonth | None = None) -> list[Invoice]:
-        """Issued invoices, all or of a month, in the order of their numbers."""
+    def load_invoices(self, month: BillingMonth | None = None, *, standing: bool = False) -> list[Invoice]:
+        """Issued invoices, all or of a month, in the order of their numbers; ``standing`` leaves out cancelled ones."""
         i = self._t.invoices.c
         query = select(i.record).order_by(i.series_year, i.sequence)
         if month is not None:
             query = query.where(i.month == str(month))
+        if standing:
+            acts = self._t.invoice_acts.c
+            query = query.where(i.number.not_in(select(acts.invoice).where(acts.kind == CANCELLED)))
         return [from_plain(Invoice, json.loads(record)) for record in self._c.execute(query).scalars()]
+
+    def save_cancellation(self, act: Cancellation, now: str) -> None:
+        """Book that an invoice is cancelled; the invoice itself stays as it is."""
+        row = {"invoice": act.invoice, "kind": CANCELLED, "act_on": act.on.isoformat(), "done_by": act.by}
+        self._c.execute(self._t.invoice_acts.insert().values(**row, reason=act.reason, recorded_at=now))
+
+    def load_cancellations(self) -> dict[str, Cancellation]:
+        """Return cancelled invoices by number."""
+        a = self._t.invoice_acts.c
+        rows = self._c.execute(select(a.invoice, a.act_on, a.done_by, a.reason).where(a.kind == CANCELLED))
+        return {r.invoice: Cancellation(r.invoice, date.fromisoformat(r.act_on), r.done_by, r.reason) for r in rows}
 
     def archive(self, kind: str, content: str) -> str:
         """Keep a text under its SHA-256, once; return the digest."""
@@ -113,7 +131,9 @@ class Ledger:
         ]
 
 
-def _line_row(invoice: str, number: int, line: Line) -> dict[str, Any]:
+def line_row(invoice: str, number: int, line: Line) -> dict[str, Any]:
+    """Return a line as its row in the table of lines."""
+
     def decimal(name: str) -> str | None:
         value = getattr(line, name)
         return None if value is None else to_plain(value)

@@ -71,6 +71,11 @@ class Registers:
 
         return {r.id: Decision(**{**r._mapping, **dated(r)}) for r in self._c.execute(query)}
 
+    def load_scan_names(self) -> dict[str, str]:
+        """Name of the file that each decision's scan came in, by the decision's id; blank where there is none."""
+        d = self._t.decisions.c
+        return {row.id: row.file_name for row in self._c.execute(select(d.id, d.file_name))}
+
     # -- batches
 
     def find_batches(

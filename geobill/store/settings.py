@@ -4,18 +4,17 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-
 from geobill.domain.dates import BillingMonth, parse_date
 from geobill.domain.network import Authority, Municipality
 from geobill.errors import InputError, StoreError
 from geobill.law.policy import Policy, check_policy_value, parse_policy
+from geobill.store.policy_lines import PROFILE, SINCE, with_policy_value, with_value
 
 FILE_NAME = "geobill.toml"
 
@@ -39,6 +38,8 @@ address = ""
 secretariat = "Secretaria Municipal de Obras, Projetos e Planejamento"
 legal_office = "Secretaria Municipal de Assuntos Jurídicos"
 mayor = ""
+# como o cargo se escreve: "Prefeito Municipal" ou "Prefeita Municipal"
+mayor_title = "Prefeito Municipal"
 payment_instructions = ""
 
 [statute]
@@ -102,10 +103,19 @@ class Settings:
     policy: Policy
     policy_given: Mapping[str, str] = field(default_factory=dict)
     billing: Billing = Billing()
+    policy_since: Mapping[BillingMonth, Mapping[str, str]] = field(default_factory=dict)
+    profiles: Mapping[str, Policy] = field(default_factory=dict)
+    profiles_given: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def policy_in(self, month: BillingMonth) -> Policy:
-        """Return the policy that a month is priced under."""
-        return self.policy
+    def policy_in(self, month: BillingMonth, profile: str | None = None) -> Policy:
+        """Return the policy that a month is priced under: that of every month and all dated changes up to this one.
+
+        A named profile's values come last: it says what it would be, whatever the month.
+        """
+        given = dict(self.policy_given)
+        for since, changes in self.policy_since.items():
+            given |= changes if since <= month else {}
+        return parse_policy(given | (self.profiles_given[profile] if profile else {}))
 
 
 def read_settings(path: Path) -> Settings:
@@ -138,7 +148,7 @@ def read_settings(path: Path) -> Settings:
     state = str(_entry(place, "state", "municipality", path))
     if state not in _STATES.split():
         raise InputError(f"{path}: state = {state!r} is none of {_STATES}: the holidays depend on it.")
-    given = {str(k): _policy_text(v) for k, v in _table({"policy": {}} | raw, "policy", path).items()}
+    given, since, profiles = _policies(_table({"policy": {}} | raw, "policy", path), path)
     return Settings(
         municipality=_place(place, path),
         authority=Authority(
@@ -150,6 +160,9 @@ def read_settings(path: Path) -> Settings:
         calendar=_calendar(calendar, state, path),
         policy=parse_policy(given),
         policy_given=given,
+        policy_since=since,
+        profiles={name: parse_policy(given | values) for name, values in profiles.items()},
+        profiles_given=profiles,
         billing=Billing(_switch(_table({"billing": {}} | raw, "billing", path), "second_person", False, path)),
     )
 
@@ -159,18 +172,28 @@ def write_settings(path: Path, statute: str) -> None:
     path.write_text(TEMPLATE.format(statute=statute), encoding="utf-8", newline="\n")
 
 
-def set_policy(path: Path, key: str, value: str) -> str:
-    """Write one policy key into ``geobill.toml``, comments kept, all or nothing; return the value as written."""
+def set_policy(path: Path, key: str, value: str, since: BillingMonth | None = None) -> str:
+    """Write one policy key into ``geobill.toml``, for every month or from one on; return the value as written.
+
+    Comments are kept, all or nothing is written.
+    """
     stored = check_policy_value(key, value)
+    _rewrite(path, lambda text: with_policy_value(text, key, stored, since))
+    return stored
+
+
+def set_statute(path: Path, name: str) -> None:
+    """Write the statute's name into ``geobill.toml``, comments kept, all or nothing."""
+    _rewrite(path, lambda text: with_value(text, ["statute"], "name", name))
+
+
+def _rewrite(path: Path, change: Callable[[str], str]) -> None:
     read_settings(path)  # a file that can't be read is refused before it is touched
     before = path.read_bytes().decode()
-    document = tomlkit.parse(before.removeprefix(_BOM))
-    document.setdefault("policy", tomlkit.table())[key] = stored
-    after = tomlkit.dumps(document)
+    after = change(before.removeprefix(_BOM).replace("\r\n", "\n"))
     if "\r\n" in before:  # Notepad's line ends and mark stay as they are
-        after = after.replace("\r\n", "\n").replace("\n", "\r\n")
+        after = after.replace("\n", "\r\n")
     replace_file(path, ((_BOM if before.startswith(_BOM) else "") + after).encode())
-    return stored
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -196,6 +219,43 @@ def _write_and_rename(partial: Path, path: Path, content: bytes, tries: int = 3)
         if tries == 1:
             raise
         _write_and_rename(partial, path, content, tries - 1)
+
+
+def _policies(
+    table: Mapping[str, Any], path: Path
+) -> tuple[dict[str, str], dict[BillingMonth, dict[str, str]], dict[str, dict[str, str]]]:
+    """Read ``[policy]``: values for every month, dated changes in the order of their months, and named profiles."""
+    dated = {
+        _dated(month, path): _policy_table(values, f"[policy.{SINCE}.{month}]", path)
+        for month, values in _below(table, SINCE, path).items()
+    }
+    profiles = {
+        name: _policy_table(values, f"[policy.{PROFILE}.{name}]", path)
+        for name, values in _below(table, PROFILE, path).items()
+    }
+    own = {key: value for key, value in table.items() if key not in (SINCE, PROFILE)}
+    return _policy_table(own, "[policy]", path), {month: dated[month] for month in sorted(dated)}, profiles
+
+
+def _below(table: Mapping[str, Any], name: str, path: Path) -> Mapping[str, Any]:
+    tables = table.get(name, {})
+    if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+        example = f"[policy.{name}.{'2026-07' if name == SINCE else 'estudo'}]"
+        raise InputError(f"{path}: {name!r} in [policy] holds tables, each with a heading such as {example}.")
+    return tables
+
+
+def _dated(month: str, path: Path) -> BillingMonth:
+    if not re.fullmatch(r"\d{4}-\d{2}", month, re.ASCII):
+        raise InputError(
+            f"{path}: [policy.{SINCE}.{month}] names no month, and nobody could tell which months it decides: write YYYY-MM, for "
+            f"example [policy.{SINCE}.2026-07]."
+        )
+    return BillingMonth.parse(month)
+
+
+def _policy_table(table: Mapping[str, Any], where: str, path: Path) -> dict[str, str]:
+    return {key: check_policy_value(key, _policy_text(value), f"{path}, {where}") for key, value in table.items()}
 
 
 def _policy_text(value: Any) -> str:

@@ -21,6 +21,7 @@ from geobill.store.tables import FEATURES, LEDGER, SCHEMA_VERSION
 Look = Callable[[sqlite3.Connection, int], list[Check]]
 RESTORE = "Restore the workspace from a copy; keep this file, so that what was issued since can be read from it."
 LEDGER_UNTIL = {1: 5, 2: 9}  # how many of the ledger's tables a store of an older version has
+NOTES_SINCE = 3  # version of the store that has notes and cases beside the invoices
 SHOWN = 5  # of many alike, in one message
 REFERENCE_MOMENT = "2000-01-01T00:00:00.000Z"  # of an empty store made in memory, to compare with; nobody reads it
 
@@ -179,9 +180,12 @@ def _objects(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
     return {key: sql for key, sql in found.items() if not key[1].startswith("sqlite_")}
 
 
-def _numbers(connection: sqlite3.Connection, _: int) -> list[Check]:
-    """Whether each year's series runs from 1 without a gap, and in the order of the days of issue."""
-    query = "SELECT series_year, sequence, number, issued_on, due_on FROM invoices ORDER BY series_year, sequence"
+def _numbers(connection: sqlite3.Connection, version: int) -> list[Check]:
+    """Whether each year's series of invoices and notes runs from 1 without a gap, and in the order of the days of issue."""
+    query = "SELECT series_year, sequence, number, issued_on, due_on FROM invoices"
+    if version >= NOTES_SINCE:  # a credit note has no due day
+        query += " UNION ALL SELECT series_year, sequence, number, issued_on, coalesce(due_on, issued_on) FROM notes"
+    query += " ORDER BY series_year, sequence"
     gaps, odd, back, last = [], [], [], {}
     for year, sequence, number, issued_on, due_on in connection.execute(query):
         before, day = last.get(year, (0, ""))
@@ -194,7 +198,7 @@ def _numbers(connection: sqlite3.Connection, _: int) -> list[Check]:
         last[year] = (sequence, max(day, issued_on))
     found = []
     if gaps:
-        message = f"the series has gaps, at {', '.join(gaps[:SHOWN])}: an invoice is missing or was numbered by hand"
+        message = f"the series has gaps, at {', '.join(gaps[:SHOWN])}: an invoice or a note is missing or was numbered by hand"
         found.append(Check("invoice numbers", "fault", message, f"An auditor will ask for it. {RESTORE}"))
     if odd:
         message = f"number, year and dates don't agree: {', '.join(odd[:SHOWN])}"
@@ -227,8 +231,17 @@ def _records(connection: sqlite3.Connection, version: int) -> list[Check]:
             count += 1
             if digest != sha256(text):
                 wrong.append(f"decree {number}")
+    if version >= NOTES_SINCE:
+        query = "SELECT number, kind, operator, issued_on, due_on, total_cents, digest, record FROM notes"
+        for number, kind, operator, issued_on, due_on, cents, digest, text in connection.execute(query):
+            count += 1
+            record = json.loads(text)
+            booked = (record["number"], record["kind"], record["operator"]["id"], record["issued_on"], record["due_on"])
+            said = booked == (number, kind, operator, issued_on, due_on) and record["total"] == _reais(cents)
+            if not (said and digest == record["digest"] == sha256(canonical_json({**record, "digest": ""}))):
+                wrong.append(f"note {number}")
     return _verdict(
-        "records", wrong, count, "no longer say what was booked", "of invoices and decrees have their digests"
+        "records", wrong, count, "no longer say what was booked", "of invoices, notes and decrees have their digests"
     )
 
 
@@ -236,13 +249,15 @@ _LINES = "SELECT invoice, count(*), sum(amount_cents) FROM invoice_lines GROUP B
 
 
 def _reais(cents: int) -> str:
-    return f"{cents // 100}.{cents % 100:02d}"
+    sign = "-" if cents < 0 else ""
+    return f"{sign}{abs(cents) // 100}.{abs(cents) % 100:02d}"
 
 
 def _documents(connection: sqlite3.Connection, version: int) -> list[Check]:
     """Whether each document's bytes still have their SHA-256."""
     wrong, count = [], 0
-    for table in ("documents", "decree_documents")[: 1 + (version >= 2)]:
+    tables = ("documents", "decree_documents", "note_documents", "case_documents")
+    for table in tables[: 4 if version >= NOTES_SINCE else version]:
         for name, digest, content in connection.execute(f"SELECT file_name, sha256, content FROM {table}"):
             count += 1
             if sha256(content) != digest:

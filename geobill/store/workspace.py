@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geobill.errors import InputError, StoreError
-from geobill.law.statutes import load_statute
+from geobill.law.reading import parse_statute
 from geobill.store.database import Database, Say
 from geobill.store.settings import FILE_NAME, Settings, read_settings, write_settings
+from geobill.store.statutes import read_statute
 
 STORE_NAME = "cadastre.gpkg"
 
@@ -28,9 +29,9 @@ def init_workspace(root: Path, statute: str, now: str, db: str | None = None) ->
     InputError
         If the path is a file, holds a workspace already, or asks for a server store, which isn't built yet.
     LawError
-        If the statute doesn't exist.
+        If geobill ships no such statute; a workspace's own is added to it afterwards (``geobill statute new``).
     """
-    load_statute(statute)
+    read_statute(None, statute)
     if db is not None:
         raise InputError(
             f"--db {db}: a store on PostGIS isn't built yet. Leave --db out: the data go into {STORE_NAME} in the workspace."
@@ -64,5 +65,5 @@ def open_workspace(root: Path, now: str | None = None, say: Say = lambda _: None
     refused, for ``now`` (ISO text with Z) and for ``say``.
     """
     settings = read_settings(root / FILE_NAME)
-    load_statute(settings.statute)
+    parse_statute(read_statute(root, settings.statute))  # a statute that can't be read is said before anything else
     return Workspace(root, settings, Database.open(root / STORE_NAME, settings.municipality.srid, now, say))

@@ -393,7 +393,7 @@ def test_an_operator_that_cannot_be_added(workspace, args, says):
         ("reducer_method", "average", ["reducer_method can't be 'average'", "Allowed: whole, graduated"]),
         ("reducer_scope", "service", ["Allowed: operator, permit"]),
         ("same_strip", "twice", ["Allowed: each, once"]),
-        ("limitation_years", "5", ["'limitation_years' isn't built yet", "refused"]),
+        ("limitation_years", "0", ["Allowed: years, 1 to 100, none"]),
         ("max_gap_m", "-1", ["from 0 to 500"]),
         ("max_gap_m", "20,5", ["with a decimal point"]),
         ("max_gap_m", "inf", ["from 0 to 500"]),
@@ -421,7 +421,12 @@ def test_a_decision_whose_answer_is_no_reducer(workspace, answer):
         ({"--signatory": " "}, ["--signatory is blank"]),
         ({"--number": ""}, ["--number is blank"]),
         ({"--date": "2026-13-01"}, ["is not a date for --date"]),
-        ({"--question": "on_border"}, ["above_100_km", "'on_border'"]),
+        ({"--question": "on_border"}, ["on_border can't be '0.6'", "lower, higher, mean"]),
+        ({"--question": "on_boarder"}, ["no policy key 'on_boarder'", "Did you mean 'on_border'?"]),
+        ({"--question": " "}, ["give both --question and --answer"]),
+        ({"--question": "Quem decide?", "--answer": " "}, ["give both --question and --answer"]),
+        ({"--from": "junho"}, ["is not a date for --from"]),
+        ({"--scan": "nenhum.pdf"}, ["nenhum.pdf can't be read", "Nothing was recorded"]),
     ],
 )
 def test_a_decision_that_cannot_be_recorded(workspace, changed, says):

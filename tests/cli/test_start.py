@@ -15,6 +15,7 @@ from workspaces import add_operator, done, geobill
 from geobill.cli import complete
 from geobill.law.policy import KEYS
 from geobill.law.statutes import STATUTES
+from geobill.store.settings import FILE_NAME
 from geobill.store.workspace import STORE_NAME
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +84,7 @@ def tab(*words, **env):
 
 def test_tab_knows_commands_and_options():
     assert "doctor" in tab("do")
-    assert tab("policy", "") == ["set", "show"]
+    assert tab("policy", "") == ["set", "show", "profiles", "history"]
     assert "--edition" in tab("import", "land-values", "--")
 
 
@@ -92,6 +93,7 @@ def test_tab_knows_policy_keys_values_and_statutes():
     assert tab("policy", "set", "reducer_") == ["reducer_scope", "reducer_method"]
     assert tab("policy", "set", "reducer_method", "") == ["whole", "graduated"]
     assert tab("policy", "set", "max_gap_m", "") == []
+    assert tab("decision", "add", "--question", "on_") == ["on_border", "on_overlap"]
     assert tab("init", "x", "--statute", "caieiras") == [s for s in STATUTES if s.startswith("caieiras")]
 
 
@@ -105,8 +107,19 @@ def test_tab_knows_the_operators_of_the_workspace(workspace, tmp_path):
     assert {p.name: p.read_bytes() for p in workspace.iterdir()} == before
 
 
-def test_tab_looks_for_the_store_under_its_name():
-    assert complete.STORE_NAME == STORE_NAME
+def test_tab_knows_the_decisions_and_the_profiles_of_the_workspace(workspace):
+    here = ("-w", str(workspace))
+    assert tab(*here, "policy", "set", "above_100_km", "") == ["hold", "D1"]
+    assert tab(*here, "decision", "show", "--id", "") == ["D1"]
+    with (workspace / FILE_NAME).open("a", encoding="utf-8") as file:
+        file.write("[policy.profile.estudo]\n")
+    assert tab(*here, "policy", "show", "--profile", "") == ["estudo"]
+    (workspace / FILE_NAME).write_text("[policy", encoding="utf-8")
+    assert tab(*here, "policy", "show", "--profile", "") == []
+
+
+def test_tab_looks_for_the_store_and_the_settings_under_their_names():
+    assert (complete.STORE_NAME, complete.SETTINGS_NAME) == (STORE_NAME, FILE_NAME)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell", "pwsh"])

@@ -14,7 +14,8 @@ from geobill.billing.compare import CAUSES as MONTH_CAUSES
 from geobill.billing.permits import PAPERS
 from geobill.cli.main import app
 from geobill.documents.gpkg_styles import STATES as PIECE_STATES
-from geobill.documents.words import FLAGS, HELD
+from geobill.documents.held_words import HELD
+from geobill.documents.words import FLAGS
 from geobill.domain.apostila import CAUSES as APOSTILA_CAUSES
 from geobill.domain.finding import REASON_CODES
 from geobill.domain.network import KINDS, STATUSES
@@ -150,16 +151,23 @@ def test_the_keys_told_are_those_of_the_answers(tmp_path):
     network = tmp_path / "files" / "alfa.geojson"
     planned = ("--operator", "alfa", "--map", "segment=id", "--map", "width=largura", "--permit", "1/2026")
     moved = network.rename(network.with_name("projeto.geojson"))
+    scan = tmp_path / "decisao.pdf"
+    scan.write_bytes(b"%PDF-1.7")
     calls = {
         "geobill init": ("init", tmp_path / "outra"),
         "geobill operator add": ("operator", "add", "--id", "zeta", "--name", "Zeta S.A."),
         "geobill operator list": ("operator", "list"),
         "geobill policy set": ("policy", "set", "on_border", "lower"),
         "geobill policy show": ("policy", "show"),
+        "geobill policy profiles": ("policy", "profiles"),
+        "geobill policy history": ("policy", "history"),
         "geobill decision add": (
             *("decision", "add", "--id", "D2", "--number", "1", "--date", "2026-01-15", "--signatory", "Prefeita"),
-            *("--question", "above_100_km", "--answer", "0.60"),
+            *("--question", "above_100_km", "--answer", "0.60", "--scan", scan),
         ),
+        "geobill decision list": ("decision", "list"),
+        "geobill decision show": ("decision", "show", "--id", "D2"),
+        "geobill decision scan": ("decision", "scan", "--id", "D2", "--out", tmp_path / "papel.pdf"),
         "geobill inspect": ("inspect", moved),
         "geobill import land-values": (
             *("import", "land-values", tmp_path / "files" / "mapa.geojson", "--edition", "x", "--in-force-from"),

@@ -9,6 +9,7 @@ import geopandas as gpd
 from shapely import LineString, box
 
 from geobill.documents.maps import NetworkMap, network_map
+from geobill.documents.statute_words import StatuteWords
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import (
     AmountIf,
@@ -23,6 +24,7 @@ from geobill.domain.invoice import (
 )
 from geobill.domain.money import round_money
 from geobill.domain.network import Authority, Operator
+from geobill.law.statutes import load_statute
 
 ZONES = ("Centro", "Laranjeiras", "Vila Rosina", "Jardim São Francisco", "Serpa", "Nova Era", "Morro Grande")
 POLICY = {
@@ -40,6 +42,8 @@ POLICY = {
     "due_month": "following",
     "duplicate_stretch": "set_aside",
 }
+FIGURES = load_statute("caieiras-lei-3057-2001").figures
+STATUTE = StatuteWords(FIGURES, date(2026, 10, 1))
 DECISION = Decision(
     "D1", "12/2026", date(2026, 3, 1), "Maria das Dores Conceição, Prefeita Municipal", "above_100_km", "0.60"
 )

@@ -29,12 +29,12 @@ ROW = {
 
 
 def table(*rows) -> list[dict[str, str]]:
-    text = render_annex(records.invoice(), [{**ROW, **row} for row in rows]).decode("utf-8-sig")
+    text = render_annex(records.invoice(), [{**ROW, **row} for row in rows], records.FIGURES).decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";"))
 
 
 def test_form_is_what_excel_in_portuguese_opens():
-    data = render_annex(records.invoice(), [ROW, ROW])
+    data = render_annex(records.invoice(), [ROW, ROW], records.FIGURES)
     assert data.startswith(b"\xef\xbb\xbfFatura;Linha da fatura;Trecho;")
     lines = data.split(b"\r\n")
     assert len(lines) == 4

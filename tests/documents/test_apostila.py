@@ -57,7 +57,7 @@ def test_old_and_new_price_with_their_causes():
             Cause("figures", "price_per_m3", "150.00", "162.50"),
         ]
     )
-    text = packed(text_of(render_apostila(made)))
+    text = packed(text_of(render_apostila(made, records.FIGURES)))
     for part in (
         "ao Decreto nº 8.001/2026, de 3 de novembro de 2026", "com fundamento no art. 6º, § 1º, e no art. 7º da Lei nº 3.057",
         "permissão nº 17/2026, Processo Administrativo nº 4.512/2026", "passa a ser de R$ 20.689,56 (vinte mil",
@@ -73,10 +73,10 @@ def test_old_and_new_price_with_their_causes():
 
 def test_number_date_and_signature_stay_blank_until_it_is_an_act():
     made = change()
-    draft = text_of(render_apostila(made))
+    draft = text_of(render_apostila(made, records.FIGURES))
     assert re.search(r"APOSTILA Nº ?, DE DE DE", draft)
     act = Decree("1/2027", "17/2026", date(2027, 1, 5), "Ana Prefeita", date(2027, 1, 6), made.draft, "8.001/2026")
-    text = text_of(render_apostila(made, act))
+    text = text_of(render_apostila(made, records.FIGURES, act))
     assert "APOSTILA Nº 1/2027, DE 5 DE JANEIRO DE 2027" in text
     assert "Ana Prefeita" in text
     assert "06/01/2027" in text
@@ -87,11 +87,11 @@ def test_a_second_apostila_names_the_first():
     made = change()
     first = decree(records.draft(), "1/2027", amends="8.001/2026")
     made = replace(made, last=first, file=replace(made.file, decrees=(*made.file.decrees, first)))
-    assert "fixado pela Apostila nº 1/2027, de 3 de novembro de 2026" in text_of(render_apostila(made))
+    assert "fixado pela Apostila nº 1/2027, de 3 de novembro de 2026" in text_of(render_apostila(made, records.FIGURES))
 
 
 def test_the_same_record_gives_the_same_bytes_in_both_forms():
-    first, second = (make(apostila_job(change()), APOSTILA_FORMS) for _ in range(2))
+    first, second = (make(apostila_job(change(), records.FIGURES), APOSTILA_FORMS) for _ in range(2))
     assert first == second
     assert set(first) == {"pdf", "html"}
     assert page_count(first["pdf"]) >= 2
@@ -100,10 +100,13 @@ def test_the_same_record_gives_the_same_bytes_in_both_forms():
 
 def test_no_apostila_without_a_price_and_none_that_cant_be_worked_out():
     with pytest.raises(TemplateError, match=r"arts\. 7, 15"):
-        apostila_job(change(lines=[], held_m="159000.10", reducer=None))
+        apostila_job(change(lines=[], held_m="159000.10", reducer=None), records.FIGURES)
     broken = records.draft()
     with pytest.raises(BooksDontCloseError, match=r"apostila to 8\.001/2026"):
-        apostila_job(replace(change(), draft=replace(broken, price=replace(broken.price, total=Decimal("1.00")))))
+        apostila_job(
+            replace(change(), draft=replace(broken, price=replace(broken.price, total=Decimal("1.00")))),
+            records.FIGURES,
+        )
 
 
 # -- the minuta of a permit
@@ -126,7 +129,7 @@ PAPERS = (
 
 def test_papers_stand_in_place_of_the_blanks(drawing):
     draft = records.draft()
-    text = text_of(render_decree_draft(draft, drawing, granting=Granting(file(*PAPERS), draft.price)))
+    text = text_of(render_decree_draft(draft, drawing, records.FIGURES, granting=Granting(file(*PAPERS), draft.price)))
     for part in (
         "Processo Administrativo nº 4.512/2026, conforme Parecer SMO 41/2026, de 10 de outubro de 2026, de autoria de Eng. Rui Prado;",
         "conforme Parecer SMAJ 12/2026, de 10 de outubro de 2026, no mesmo processo, e que o Prefeito Municipal autorizou",
@@ -142,7 +145,9 @@ def test_papers_stand_in_place_of_the_blanks(drawing):
 
 def test_blanks_remain_for_what_isnt_there(drawing):
     draft = records.draft()
-    text = text_of(render_decree_draft(draft, drawing, granting=Granting(file(PAPERS[0], PAPERS[5]), draft.price)))
+    text = text_of(
+        render_decree_draft(draft, drawing, records.FIGURES, granting=Granting(file(PAPERS[0], PAPERS[5]), draft.price))
+    )
     assert "conforme Parecer SMO 41/2026" in text
     assert re.search(r"conforme manifestação de ?/ ?/", text)
     assert re.search(r"a caução, pela guia nº ?; os emolumentos, pela guia nº 882", text)
@@ -153,7 +158,7 @@ def test_planned_equipment_stands_apart(drawing):
     planned = replace(draft, price=replace(draft.price, planned_m=Decimal("1000.00")))
     lines = tuple(line for line in draft.price.lines if line.kind == "network")[:1]
     standing = replace(draft.price, lines=lines)
-    text = text_of(render_decree_draft(planned, drawing, granting=Granting(file(), standing)))
+    text = text_of(render_decree_draft(planned, drawing, records.FIGURES, granting=Granting(file(), standing)))
     first = lines[0].length_m
     shown = f"{first:,.2f}".replace(",", "_").replace(".", ",").replace("_", ".")
     assert re.search(rf"I – já implantados, [^;]*rede com {shown} m de extensão;", text)

@@ -40,12 +40,12 @@ def drawing():
 
 @pytest.fixture(scope="module")
 def forms(drawing):
-    return render_decree_forms(records.draft(), drawing)
+    return render_decree_forms(records.draft(), drawing, records.FIGURES)
 
 
 def test_a_name_longer_than_a_file_property_holds_is_whole_in_the_text(drawing):
     name = "Companhia de Telecomunicações " * 12 + "S.A."
-    content = render_decree_forms(records.draft(operator=records.operator(name=name)), drawing)["docx"]
+    content = render_decree_forms(records.draft(operator=records.operator(name=name)), drawing, records.FIGURES)["docx"]
     document = docx.Document(io.BytesIO(content))
     assert len(document.core_properties.title) == 255
     assert document.core_properties.title.endswith("…")
@@ -137,7 +137,7 @@ def test_every_figure_stands_in_a_locked_control(forms):
 
 
 def test_same_bytes_again(drawing, forms):
-    assert render_decree_forms(records.draft(), drawing)["docx"] == forms["docx"]
+    assert render_decree_forms(records.draft(), drawing, records.FIGURES)["docx"] == forms["docx"]
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -147,6 +147,7 @@ def test_names_come_out_literally(drawing, name):
             operator=records.operator(name=name, representative=name), authority=records.authority(name=name)
         ),
         drawing,
+        records.FIGURES,
     )
     text = "".join(t.text or "" for t in body(made["docx"]).iter(f"{W}t"))
     assert text.count(name) >= 3
@@ -197,7 +198,7 @@ def test_what_is_no_draft_is_refused(drawing, forms):
         check_docx(b"x", "x.docx")
     with pytest.raises(InputError, match="list of figures"):
         check_docx(package_skeleton(), "x.docx")
-    other = render_decree_forms(records.draft(digest=records.sha("other")), drawing)["html"]
+    other = render_decree_forms(records.draft(digest=records.sha("other")), drawing, records.FIGURES)["html"]
     with pytest.raises(InputError, match="two drafts"):
         check_docx(forms["docx"], "x.docx", other)
 

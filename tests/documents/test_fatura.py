@@ -46,12 +46,12 @@ def drawing():
 
 
 def render(drawing, **changes) -> str:
-    return text_of(render_invoice(records.invoice(**changes), drawing))
+    return text_of(render_invoice(records.invoice(**changes), drawing, records.FIGURES))
 
 
 def test_every_figure_of_every_line_is_printed(drawing):
     invoice = records.invoice()
-    text = text_of(render_invoice(invoice, drawing))
+    text = text_of(render_invoice(invoice, drawing, records.FIGURES))
     for line in invoice.lines:
         for name in FACTORS:
             value = getattr(line, name)
@@ -184,7 +184,7 @@ def test_memo_prints_policy_with_its_decision(drawing):
 
 def test_300_lines_repeat_the_header_on_each_page(drawing):
     lines = records.many_lines()
-    pdf = render_invoice(records.invoice(lines=lines), drawing)
+    pdf = render_invoice(records.invoice(lines=lines), drawing, records.FIGURES)
     document = pypdfium2.PdfDocument(pdf)
     pages = [page.get_textpage().get_text_range().replace("\u00a0", " ") for page in document]
     with_lines = [page for page in pages if "30/30" in page]
@@ -224,11 +224,11 @@ def test_emoji_and_direction_marks_cannot_stop_a_document(drawing):
 
 
 def test_same_bytes_again_and_in_another_process(drawing):
-    first = render_invoice(records.invoice(held=records.usual_held()), drawing)
-    assert render_invoice(records.invoice(held=records.usual_held()), records.small_map()) == first
+    first = render_invoice(records.invoice(held=records.usual_held()), drawing, records.FIGURES)
+    assert render_invoice(records.invoice(held=records.usual_held()), records.small_map(), records.FIGURES) == first
     program = (
         "import hashlib; from documents import records; from geobill.documents.render import render_invoice; "
-        "pdf = render_invoice(records.invoice(held=records.usual_held()), records.small_map()); "
+        "pdf = render_invoice(records.invoice(held=records.usual_held()), records.small_map(), records.FIGURES); "
         "print(hashlib.sha256(pdf).hexdigest())"
     )
     other = subprocess.run(
@@ -243,7 +243,7 @@ def test_same_bytes_again_and_in_another_process(drawing):
 
 
 def test_pdf_is_archivable_accessible_and_named(drawing):
-    pdf = render_invoice(records.invoice(), drawing)
+    pdf = render_invoice(records.invoice(), drawing, records.FIGURES)
     assert b"<pdfaid:part>2</pdfaid:part>" in pdf
     assert b"<pdfaid:conformance>A</pdfaid:conformance>" in pdf
     assert b"<pdfuaid:part>1</pdfuaid:part>" in pdf
@@ -254,16 +254,16 @@ def test_pdf_is_archivable_accessible_and_named(drawing):
 def test_a_line_that_does_not_follow_from_its_factors_is_refused(drawing):
     wrong = replace(records.network_line(), amount=Decimal("3820.07"))
     with pytest.raises(BooksDontCloseError, match=r"Line 1 .*3820\.07.*3\.820,0588848"):
-        render_invoice(records.invoice(lines=[wrong]), drawing)
+        render_invoice(records.invoice(lines=[wrong]), drawing, records.FIGURES)
     with pytest.raises(BooksDontCloseError, match=r"0\.01 apart"):
-        render_invoice(records.invoice(total=Decimal("23947.84")), drawing)
+        render_invoice(records.invoice(total=Decimal("23947.84")), drawing, records.FIGURES)
 
 
 def test_a_map_wider_than_the_page_is_refused():
     with pytest.raises(TemplateError, match="its scale would be wrong"):
-        render_invoice(records.invoice(), records.small_map(width_mm=200))
+        render_invoice(records.invoice(), records.small_map(width_mm=200), records.FIGURES)
 
 
 def test_one_page_count_is_printed(drawing):
-    pdf = render_invoice(records.invoice(), drawing)
+    pdf = render_invoice(records.invoice(), drawing, records.FIGURES)
     assert f"Página 1 de {page_count(pdf)}" in text_of(pdf)

@@ -98,7 +98,7 @@ def frames():
         crs=31983,
     )  # fmt: skip
     return {"invoice": invoice, "pieces": pieces, "segments": segments, "equipment": equipment, "cabinets": cabinets,
-            "coverage": coverage}  # fmt: skip
+            "coverage": coverage, "figures": records.FIGURES}  # fmt: skip
 
 
 @pytest.fixture

@@ -29,12 +29,14 @@ def drawing():
 @pytest.fixture(scope="module")
 def invoice(drawing):
     held = records.usual_held()
-    return render_invoice_forms(records.invoice(held=held, basis=records.basis((records.DECISION,))), drawing)
+    return render_invoice_forms(
+        records.invoice(held=held, basis=records.basis((records.DECISION,))), drawing, records.FIGURES
+    )
 
 
 @pytest.fixture(scope="module")
 def draft(drawing):
-    return render_decree_forms(records.draft(), drawing)
+    return render_decree_forms(records.draft(), drawing, records.FIGURES)
 
 
 def letters(text: str) -> str:
@@ -154,14 +156,18 @@ def test_every_amount_and_length_is_a_figure(draft):
 
 def test_same_bytes_again(drawing, invoice, draft):
     held = records.usual_held()
-    again = render_invoice_forms(records.invoice(held=held, basis=records.basis((records.DECISION,))), drawing)
+    again = render_invoice_forms(
+        records.invoice(held=held, basis=records.basis((records.DECISION,))), drawing, records.FIGURES
+    )
     assert again == invoice
-    assert render_decree_forms(records.draft(), drawing) == draft
+    assert render_decree_forms(records.draft(), drawing, records.FIGURES) == draft
 
 
 @pytest.mark.parametrize("name", NASTY)
 def test_names_come_out_literally(drawing, name):
-    forms = render_invoice_forms(records.invoice(operator=records.operator(name=name, address=name)), drawing)
+    forms = render_invoice_forms(
+        records.invoice(operator=records.operator(name=name, address=name)), drawing, records.FIGURES
+    )
     body = read_page(forms["html"])
     assert body.text_content().count(name) >= 3
     assert not list(body.iter("script"))

@@ -26,6 +26,7 @@ from workspaces import (
 )
 
 import geobill
+from documents import records
 from documents.reading import squeeze, text_of
 from geobill.documents.month_index import render_month_index
 from geobill.documents.templating import environment
@@ -356,7 +357,7 @@ def result_of(workspace, name=None):
         operators = {o.operator.id: o for o in month.bill.operators}
         renamed = tuple(o.__class__(**{**o.__dict__, "operator": known["beta"]}) for o in operators.values())
         told = month.bill.__class__(**{**month.bill.__dict__, "operators": renamed})
-        return render_month_index(told, invoices, authority, zones, segments, known, **more)
+        return render_month_index(told, invoices, authority, zones, segments, known, records.FIGURES, **more)
 
     return made
 
@@ -474,7 +475,9 @@ def many_zones():
         {"segment": ["S"], "operator": ["beta"], "width_m": ["0.50"]}, geometry=[line], crs=31983
     )
     month = geobill.price(segments, None, zones, month=MONTH)
-    return render_month_index(month.bill, (), Authority("Caieiras", "SP", "Prefeitura"), zones, segments, {})
+    return render_month_index(
+        month.bill, (), Authority("Caieiras", "SP", "Prefeitura"), zones, segments, {}, records.FIGURES
+    )
 
 
 @pytest.mark.parametrize(("layer", "column"), [("zonas_bairro", "ZONA"), ("zonas_quadra", "QUADRA")])
@@ -485,7 +488,9 @@ def test_the_real_month_is_a_small_page(shared, tmp_path, layer, column):
     network = gpd.read_file(shared / "data/caieiras/rede_levantada_2024.gpkg", layer="SSDMT")
     segments = network.assign(segment=network["COD_ID"], operator="mt", width_m="0.50")
     month = geobill.price(segments, None, zones, month=MONTH, policy={"max_gap_m": "20"})
-    content = render_month_index(month.bill, (), Authority("Caieiras", "SP", "Prefeitura"), zones, segments, {})
+    content = render_month_index(
+        month.bill, (), Authority("Caieiras", "SP", "Prefeitura"), zones, segments, {}, records.FIGURES
+    )
     assert len(content) < 2_000_000
     page = parse(content)
     total = sum(o.total for o in month.bill.operators)

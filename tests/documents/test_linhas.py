@@ -25,7 +25,7 @@ def drawing():
 
 
 def render(drawing, lines, **changes) -> str:
-    return text_of(render_invoice(records.invoice(lines=lines, **changes), drawing))
+    return text_of(render_invoice(records.invoice(lines=lines, **changes), drawing, records.FIGURES))
 
 
 @pytest.mark.parametrize(
@@ -38,29 +38,29 @@ def render(drawing, lines, **changes) -> str:
 )
 def test_what_doubles_is_cited_with_its_paragraph_and_both_where_they_cumulate(drawing, times, cited, said):
     line = records.network_line("20.00", multiplier=times, articles=cited)
-    assert grounds([line])[0].doubled == said
+    assert grounds([line], records.STATUTE)[0].doubled == said
     text = render(drawing, [line])
     assert said in text
     assert ("por 4 onde os dois dobros se acumulam" in text) == (times == "4")
 
 
 def test_a_letter_for_each_combination_with_sums_that_close():
-    found = grounds(MIXED)
+    found = grounds(MIXED, records.STATUTE)
     assert [(g.letter, g.count) for g in found] == [("A", 2), ("B", 1), ("C", 1), ("D", 1)]
     assert [bool(g.doubled) for g in found] == [False, False, True, False]
     assert found[0].length_m == Decimal("1264.56")
     assert found[3].length_m is None
     assert sum(g.amount for g in found) == sum(line.amount for line in MIXED)
-    assert [row.letter for row in line_table(MIXED, "network").rows] == ["A", "B", "C", "A"]
-    assert [row.number for row in line_table(MIXED, "equipment").rows] == [5]
+    assert [row.letter for row in line_table(MIXED, "network", records.STATUTE).rows] == ["A", "B", "C", "A"]
+    assert [row.number for row in line_table(MIXED, "equipment", records.STATUTE).rows] == [5]
     assert metres_charged(MIXED, doubled=True) == Decimal("20.00")
     assert metres_charged(MIXED, doubled=False) == Decimal("1274.56")
 
 
 def test_more_grounds_than_letters():
     lines = [records.network_line(articles=("7", f"99 § {i}")) for i in range(30)]
-    assert [g.letter for g in grounds(lines)] == [letter(i) for i in range(30)]
-    assert grounds(lines)[26].letter == "AA"
+    assert [g.letter for g in grounds(lines, records.STATUTE)] == [letter(i) for i in range(30)]
+    assert grounds(lines, records.STATUTE)[26].letter == "AA"
 
 
 def test_the_legend_says_everything_once(drawing):
@@ -76,14 +76,17 @@ def test_the_legend_says_everything_once(drawing):
 
 
 def test_glossary_has_what_occurs_and_no_more():
-    terms = [term for term, _ in glossary(MIXED)]
+    terms = [squeeze(term) for term, _ in glossary(MIXED, records.STATUTE)]
     assert terms == [
         "art. 7º", "art. 7º, § 1º", "art. 7º, § 2º", "art. 10, § 2º", "art. 16",
-        words.flags(("in_gap",)), words.flags(("no_decree",)),
+        words.flags(("in_gap",)), "sem decreto (art. 16)",
     ]  # fmt: skip
     unknown = records.network_line(articles=("99",), flags=("new_flag",))
-    assert glossary([unknown]) == ()
-    assert (grounds([unknown])[0].articles, grounds([unknown])[0].notes) == ("art. 99", "new_flag")
+    assert glossary([unknown], records.STATUTE) == ()
+    assert (grounds([unknown], records.STATUTE)[0].articles, grounds([unknown], records.STATUTE)[0].notes) == (
+        "art. 99",
+        "new_flag",
+    )
 
 
 def test_service_and_permit_stand_in_a_column_only_where_they_differ(drawing):
@@ -123,7 +126,7 @@ def test_sums_of_each_table_and_metres_of_the_month(drawing):
 def test_the_total_never_stands_alone_on_a_page(drawing, count, equipment):
     lines = [records.network_line(f"{100 + i}.10", zone=f"Z{i}") for i in range(count)]
     lines += [records.equipment_line()] if equipment else []
-    pages = pypdfium2.PdfDocument(render_invoice(records.invoice(lines=lines), drawing))
+    pages = pypdfium2.PdfDocument(render_invoice(records.invoice(lines=lines), drawing, records.FIGURES))
     texts = [squeeze(page.get_textpage().get_text_range()) for page in pages]
     (total,) = [text for text in texts if "Total da fatura" in text]
     assert "30/30" in total.split("Total da fatura")[0]
@@ -132,7 +135,7 @@ def test_the_total_never_stands_alone_on_a_page(drawing, count, equipment):
 def test_a_row_of_a_long_zone_stays_on_one_page(drawing):
     zone = "Zona de uso predominantemente residencial de média densidade e baixo gabarito"
     lines = [records.network_line(f"{i + 1}.00", zone=f"{zone} {i}") for i in range(60)]
-    pages = pypdfium2.PdfDocument(render_invoice(records.invoice(lines=lines), drawing))
+    pages = pypdfium2.PdfDocument(render_invoice(records.invoice(lines=lines), drawing, records.FIGURES))
     texts = [squeeze(page.get_textpage().get_text_range()).replace(" ", "") for page in pages]
     for i in range(60):
         assert any(f"gabarito{i}" in text and f"A{i + 1},00" in text for text in texts), i
@@ -146,13 +149,10 @@ def test_the_scale_of_r_is_printed_with_where_the_operator_falls(drawing):
         drawing, [records.network_line(reducer="0.60")], reducer=Decimal("0.60"), network_length_m=Decimal("159000.10")
     )
     assert "passa do fim da tabela; R = 0,60 vem de decisão (art. 15)" in decided
-    unknown = records.basis()
-    other = type(unknown)(**{**unknown.__dict__, "statute": "outra-lei"})
-    assert "Coeficiente R." not in render(drawing, [records.network_line()], basis=other)
 
 
 def test_the_minuta_has_the_same_table():
-    pdf = render_decree_draft(records.draft(), records.small_map(height_mm=200))
+    pdf = render_decree_draft(records.draft(), records.small_map(height_mm=200), records.FIGURES)
     text = text_of(pdf)
     assert "Todas as linhas da rede: energia elétrica · permissão 118/2019." in text
     assert "1 Centro A 1.234,56 0,50 458,41" in text

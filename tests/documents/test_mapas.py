@@ -79,13 +79,13 @@ def test_cabinets_are_squares_clandestine_ones_open_and_red():
     )
     drawing = network_map(LINE, squares(["1.00"]), equipment=boxes)
     assert drawing.legend[-2:] == (
-        (PERMITTED, "Armário ou contêiner", "square"), (CLANDESTINE, "Armário clandestino (art. 10)", "square_open"),
+        (PERMITTED, "Armário ou contêiner", "square"), (CLANDESTINE, "Armário clandestino", "square_open"),
     )  # fmt: skip
     assert "3 armários ou contêineres em quadrado azul e 1 armário clandestino em quadrado vermelho" in drawing.alt
     assert len(re.findall(r"h1\.7v1\.7h-1\.7z", drawing.svg)) == 3  # two stand in one place
     assert f'fill="#fff" stroke="{CLANDESTINE}"' in drawing.svg
     assert network_map(LINE, squares(["1.00"])) == network_map(LINE, squares(["1.00"]), equipment=boxes.iloc[4:])
-    text = text_of(render_invoice(records.invoice(), drawing))
+    text = text_of(render_invoice(records.invoice(), drawing, records.FIGURES))
     assert "Armário ou contêiner" in text
 
 
@@ -141,6 +141,6 @@ def test_the_real_network_gives_a_small_document(layer, most):
     segments = gpd.read_file(REAL / "rede_levantada_2024.gpkg", layer="SSDMT").assign(status="permitted")
     drawing = network_map(segments, zones)
     assert len(drawing.svg) < most
-    pdf = render_invoice(records.invoice(), drawing)
+    pdf = render_invoice(records.invoice(), drawing, records.FIGURES)
     assert "Rede permitida ou existente" in text_of(pdf)
     assert len(pdf) < 400_000

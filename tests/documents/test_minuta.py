@@ -16,7 +16,7 @@ def drawing():
 
 
 def render(drawing, **changes) -> str:
-    return text_of(render_decree_draft(records.draft(**changes), drawing))
+    return text_of(render_decree_draft(records.draft(**changes), drawing, records.FIGURES))
 
 
 def test_clauses_that_the_law_demands(drawing):
@@ -140,7 +140,9 @@ def test_deposit_must_be_its_months(drawing):
 
 
 def test_same_bytes_again(drawing):
-    assert render_decree_draft(records.draft(), drawing) == render_decree_draft(records.draft(), drawing)
+    assert render_decree_draft(records.draft(), drawing, records.FIGURES) == render_decree_draft(
+        records.draft(), drawing, records.FIGURES
+    )
 
 
 @pytest.mark.parametrize("name", NASTY)

@@ -46,15 +46,19 @@ def own(limit_s: float = 60.0, **files: str | bytes) -> Templates:
 
 def refusal(templates: Templates, drawing) -> str:
     with pytest.raises(TemplateError) as refused:
-        render_invoice_forms(records.invoice(), drawing, templates)
+        render_invoice_forms(records.invoice(), drawing, records.FIGURES, templates)
     return str(refused.value)
 
 
 def test_an_untouched_copy_gives_the_same_bytes(drawing):
     copied = own(fatura__typ__j2=package_source(NAME), modelo_decreto__docx=package_skeleton())
-    assert render_invoice_forms(records.invoice(), drawing, copied) == render_invoice_forms(records.invoice(), drawing)
+    assert render_invoice_forms(records.invoice(), drawing, records.FIGURES, copied) == render_invoice_forms(
+        records.invoice(), drawing, records.FIGURES
+    )
     tall = records.small_map(height_mm=200)
-    assert render_decree_forms(records.draft(), tall, copied) == render_decree_forms(records.draft(), tall)
+    assert render_decree_forms(records.draft(), tall, records.FIGURES, copied) == render_decree_forms(
+        records.draft(), tall, records.FIGURES
+    )
 
 
 def test_an_own_part_and_the_packages_under_its_prefix_can_be_used(drawing):
@@ -63,7 +67,7 @@ def test_an_own_part_and_the_packages_under_its_prefix_can_be_used(drawing):
         fatura__typ__j2='{% extends "geobill/fatura.typ.j2" %}\n{% block body %}{% include "_aviso.typ.j2" %}'
         "{{ super() }}{% endblock %}\n",
     )
-    text = packed(text_of(render_invoice(records.invoice(), drawing, templates)))
+    text = packed(text_of(render_invoice(records.invoice(), drawing, records.FIGURES, templates)))
     assert packed("Atendimento no balcão 3.") in text
     assert packed("Fatura mensal de preço público") in text
 
@@ -139,7 +143,10 @@ def test_a_skeleton_that_loops_is_stopped():
             archive.writestr(name, content)
     with pytest.raises(TemplateError, match=SKELETON):
         render_decree_forms(
-            records.draft(), records.small_map(height_mm=200), own(LIMIT_S, modelo_decreto__docx=out.getvalue())
+            records.draft(),
+            records.small_map(height_mm=200),
+            records.FIGURES,
+            own(LIMIT_S, modelo_decreto__docx=out.getvalue()),
         )
 
 

@@ -18,7 +18,7 @@ def plain():
     patch = pytest.MonkeyPatch()
     patch.setattr(typesetting, "packed", lambda pdf: pdf)
     try:
-        return render_invoice(records.invoice(lines=records.many_lines(120)), records.small_map())
+        return render_invoice(records.invoice(lines=records.many_lines(120)), records.small_map(), records.FIGURES)
     finally:
         patch.undo()
 
@@ -47,4 +47,6 @@ def test_packing_twice_gives_the_same_bytes(plain):
 
 
 def test_an_invoice_of_300_lines_is_small():
-    assert len(render_invoice(records.invoice(lines=records.many_lines()), records.small_map())) < 250_000
+    assert (
+        len(render_invoice(records.invoice(lines=records.many_lines()), records.small_map(), records.FIGURES)) < 250_000
+    )

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 
 from documents import records
-from geobill.documents import policy_words, words
+from geobill.documents import held_words, policy_words, words
 from geobill.errors import TemplateError
 
 
@@ -101,7 +101,7 @@ def test_every_policy_key_and_value_of_the_contract_has_words():
     for key, allowed in values.items():
         meanings = set()
         for value in allowed:
-            line = policy_words.policy_line(records.PolicyUse(key, value, allowed[0]))
+            line = policy_words.policy_line(records.PolicyUse(key, value, allowed[0]), records.STATUTE)
             assert line.title
             assert line.gap
             assert "{" not in line.meaning
@@ -111,12 +111,12 @@ def test_every_policy_key_and_value_of_the_contract_has_words():
 
 
 def test_unknown_policy_key_is_still_shown():
-    line = policy_words.policy_line(records.PolicyUse("new_key", "x", "y", "D9"))
+    line = policy_words.policy_line(records.PolicyUse("new_key", "x", "y", "D9"), records.STATUTE)
     assert (line.title, line.value, line.decision) == ("new_key", "x", "Decisão D9.")
 
 
 def test_what_an_average_reducer_would_give_is_said_as_the_fraction_that_it_is():
-    said = words.amount_if_basis("R = 70480.00/100800.00, the last bracket of art. 7")
+    said = held_words.amount_if_basis("R = 70480.00/100800.00, the last bracket of art. 7")
     assert said.endswith("com R médio de 70.480,00 ÷ 100.800,00")
 
 
@@ -129,4 +129,4 @@ def test_what_an_average_reducer_would_give_is_said_as_the_fraction_that_it_is()
     ],
 )
 def test_above_100_km_says_whose_network_it_is(reason, whose):
-    assert words.held_reason("above_100_km", reason).startswith(whose)
+    assert held_words.held_reason("above_100_km", reason, "100 km").startswith(whose)

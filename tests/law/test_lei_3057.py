@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from geobill.errors import LawError
 from geobill.law.charge import Silence
-from geobill.law.figures import parse_statute
+from geobill.law.reading import parse_statute
 from geobill.law.statutes import STATUTES, load_statute
 
 NOV = date(2026, 11, 1)
@@ -113,7 +113,7 @@ def test_a_figure_changes_on_its_day():
     later = f'[[figure]]\nname = "price_per_m3"\nvalue = "180.00"\n{unit}\narticle = "1"\nact = "Decreto fictício"\n'
     assert dated in LAW.figures.source
     changed_by = f"{dated}\nin_force_until = 2027-01-01\n\n{later}in_force_from = 2027-01-01"
-    text = LAW.figures.source.replace(dated, changed_by)
+    text = LAW.figures.source.replace(dated, changed_by).replace("checked_until = 2026", "checked_until = 2027")
     changed = parse_statute(text)
     assert changed.value("price_per_m3", date(2026, 12, 31)) == 150
     assert changed.value("price_per_m3", date(2027, 1, 1)) == 180

@@ -1,16 +1,16 @@
-"""The statutes that geobill knows: one ``.toml`` of dated figures and one module each, listed by hand in STATUTES."""
+"""The statutes that geobill ships: one ``.toml`` of dated figures and one module each, listed by hand in STATUTES."""
 
 from importlib.resources import files
 
 from geobill.errors import LawError
-from geobill.law.figures import parse_statute
+from geobill.law.reading import parse_statute
 from geobill.law.statutes.street_use import StreetUseLaw
 
 STATUTES: dict[str, type[StreetUseLaw]] = {"caieiras-lei-3057-2001": StreetUseLaw}
 
 
-def load_statute(name: str) -> StreetUseLaw:
-    """Return a statute by name, with its figures.
+def packaged_text(name: str) -> str:
+    """Return the text of a statute that geobill ships, by name.
 
     Raises
     ------
@@ -19,5 +19,10 @@ def load_statute(name: str) -> StreetUseLaw:
     """
     if name not in STATUTES:
         raise LawError(f"There is no statute {name!r}. Known: {', '.join(STATUTES)}.")
-    text = files(__name__).joinpath(name.replace("-", "_") + ".toml").read_text(encoding="utf-8")
-    return STATUTES[name](parse_statute(text))
+    return files(__name__).joinpath(name.replace("-", "_") + ".toml").read_text(encoding="utf-8")
+
+
+def load_statute(name: str) -> StreetUseLaw:
+    """Return a statute that geobill ships, by name, with its figures; see :func:`packaged_text` for what is refused."""
+    figures = parse_statute(packaged_text(name))
+    return STATUTES[name](figures)

@@ -1,0 +1,194 @@
+"""Orders of courts: recorded, looked at, lifted. None of it bills anything."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import shapely
+from sqlalchemy import Connection
+
+from geobill.billing.suspensions import check_lifting, check_order, months_of, risk_findings, suspension_findings
+from geobill.domain.dates import BillingMonth
+from geobill.domain.finding import Finding
+from geobill.domain.invoice import Bill
+from geobill.domain.network import Operator
+from geobill.domain.suspension import Lifting, Suspension, SuspensionFile
+from geobill.errors import InputError
+from geobill.intake.areas import read_area
+from geobill.intake.reader import read_layer
+from geobill.law.legal_risk import load_risks
+from geobill.pipeline.law import load_law
+from geobill.pricing.in_force import text
+from geobill.pricing.suspended import amount_articles, concerns
+from geobill.store.ledger import Ledger
+from geobill.store.networks import Cadastre
+from geobill.store.permits import PermitRegister
+from geobill.store.registers import Registers
+from geobill.store.suspensions import SuspensionRegister
+from geobill.store.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class AreaFile:
+    """A file with the area of an order: path, layer, and coordinate system where the file doesn't say it."""
+
+    path: Path
+    layer: str | None = None
+    crs: str | None = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An order as it was recorded; ``rows`` are the stored rows that it concerns, ``area_m2`` its area."""
+
+    file: SuspensionFile
+    rows: int
+    area_m2: str | None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Billable:
+    """A month that comes back: its standing invoices that bear the suspension, and the command that a person may run."""
+
+    month: BillingMonth
+    invoices: tuple[str, ...]
+    command: str
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """An order's end: the months that may be billed now, by a person."""
+
+    file: SuspensionFile
+    months: tuple[Billable, ...]
+
+
+def add_suspension(workspace: Workspace, order: Suspension, area: AreaFile | None, now: str) -> Recorded:
+    """Record an order of a court; from then on the months that it touches are priced with it.
+
+    Raises
+    ------
+    InputError
+        For an order that names nobody, somebody or something unknown, an article without an amount, days that end
+        before they begin, or an area without polygons or outside the municipality; nothing is changed.
+    """
+    found, said = order, tuple[Finding, ...]()
+    with workspace.database.write() as connection:
+        operators = Registers(connection, workspace.database.tables).load_operators()
+        law = load_law(workspace, connection)
+        check_order(order, amount_articles(law.figures), law.figures.title, operators, _permits(workspace, connection))
+        if area is not None:
+            wkt, said = read_area(read_layer(area.path, area.layer), area.crs, workspace.settings.municipality)
+            found = replace(order, area_wkt=wkt)
+        SuspensionRegister(connection, workspace.database.tables).save(found, now)
+        recorded = _recorded(workspace, connection, SuspensionFile(found))
+    return replace(recorded, findings=(*said, *_what_to_know(recorded, operators)))
+
+
+def list_suspensions(workspace: Workspace) -> list[SuspensionFile]:
+    """Return every suspension with its lifting, in the order of recording."""
+    with workspace.database.read() as connection:
+        return list(SuspensionRegister(connection, workspace.database.tables).load_files().values())
+
+
+def show_suspension(workspace: Workspace, name: str) -> Recorded:
+    """Return one suspension with how many stored rows it concerns."""
+    with workspace.database.read() as connection:
+        return _recorded(workspace, connection, _file(workspace, connection, name))
+
+
+def lift_suspension(workspace: Workspace, lifting: Lifting, now: str) -> Lifted:
+    """Record the end of an order, with the explicit choice of which months come back; bills nothing.
+
+    Raises
+    ------
+    InputError
+        If there is no such suspension, it is lifted already, or the months aren't those that it held back.
+    """
+    with workspace.database.write() as connection:
+        file = _file(workspace, connection, lifting.suspension)
+        check_lifting(file, lifting)
+        SuspensionRegister(connection, workspace.database.tables).save_lifting(lifting, now)
+        ledger = Ledger(connection, workspace.database.tables)
+        back = [m for m in months_of(file, lifting) if lifting.brings_back(m)]
+        months = tuple(_billable(ledger, m, lifting.suspension) for m in back)
+    return Lifted(SuspensionFile(file.suspension, lifting), months)
+
+
+def court_findings(bill: Bill) -> tuple[Finding, ...]:
+    """Say what courts keep from being demanded of a month, and the legal risks of what is demanded."""
+    return (*suspension_findings(bill), *risk_findings(bill, load_risks()))
+
+
+def _billable(ledger: Ledger, month: BillingMonth, suspension: str) -> Billable:
+    bearing = [
+        i.number
+        for i in ledger.load_invoices(month, standing=True)
+        if any(s.suspension == suspension for s in i.suspended)
+    ]
+    command = f"geobill correct --month {month} --reason TEXT" if bearing else f"geobill bill --month {month}"
+    return Billable(month, tuple(bearing), command)
+
+
+def _file(workspace: Workspace, connection: Connection, name: str) -> SuspensionFile:
+    files = SuspensionRegister(connection, workspace.database.tables).load_files()
+    if name not in files:
+        known = ", ".join(sorted(files)) or "none yet"
+        raise InputError(f"There is no suspension {name!r} in this workspace (recorded: {known}). Nothing was changed.")
+    return files[name]
+
+
+def _rows(workspace: Workspace, connection: Connection) -> list[Any]:
+    cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
+    return [row for frame in (cadastre.load_segments(), cadastre.load_equipment()) for row in frame.itertuples()]
+
+
+def _permits(workspace: Workspace, connection: Connection) -> dict[str, str | None]:
+    """Return the operator of each permit, registered or named by stored rows; None where rows of several name it."""
+    found: dict[str, str | None] = {}
+    for row in _rows(workspace, connection):
+        permit = text(row.permit)
+        if permit is not None:
+            found[permit] = row.operator if found.get(permit, row.operator) == row.operator else None
+    files = PermitRegister(connection, workspace.database.tables).load_files()
+    return found | {number: file.permit.operator for number, file in files.items()}
+
+
+def _recorded(workspace: Workspace, connection: Connection, file: SuspensionFile) -> Recorded:
+    operators = Registers(connection, workspace.database.tables).load_operators()
+    order = file.suspension
+    area = None if order.area_wkt is None else shapely.from_wkt(order.area_wkt)
+    if area is not None:
+        shapely.prepare(area)
+    concerned = sum(
+        1
+        for row in _rows(workspace, connection)
+        if concerns(order, operators[row.operator], text(row.service), text(row.permit))
+        and (area is None or shapely.intersects(area, row.geometry))
+    )
+    return Recorded(file, concerned, None if area is None else f"{area.area:.2f}")
+
+
+def _what_to_know(recorded: Recorded, operators: dict[str, Operator]) -> tuple[Finding, ...]:
+    order, found = recorded.file.suspension, []
+    owner = operators.get(order.operator or "")
+    if owner is not None and owner.kind == "municipal":
+        found.append(
+            Finding(
+                "suspends_exempt",
+                "warning",
+                f"{owner.id} is of the municipality itself: the law asks nothing of it (art. 13), so the order suspends nothing",
+                "See that the operator is the one that the order names.",
+            )
+        )
+    elif not recorded.rows:
+        found.append(
+            Finding(
+                "suspends_nothing",
+                "warning",
+                "no stored row is concerned by this order: it suspends nothing yet",
+                "See operator, service, permit and area; rows that come later count as soon as they are imported.",
+            )
+        )
+    return tuple(found)
