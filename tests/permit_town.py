@@ -3,7 +3,17 @@
 4,000 m × 0.50 m × R$ 4.00 × 3 % × 50 % × 1.00 = R$ 120.00; 1.5 m³ × R$ 150.00 = R$ 225.00; a month is R$ 345.00.
 """
 
-from workspaces import add_operator, done, geobill, import_zones, maps, write_cabinets, write_network, write_zones
+from workspaces import (
+    add_operator,
+    confirm_law,
+    done,
+    geobill,
+    import_zones,
+    maps,
+    write_cabinets,
+    write_network,
+    write_zones,
+)
 
 NETWORK = maps("segment=id", "width=largura", "installed_on=implantado", "removed_on=retirado")
 CABINETS = maps("equipment=id", "volume=volume", "installed_on=implantado")
@@ -21,6 +31,7 @@ def make_town(folder):
     folder.mkdir(parents=True, exist_ok=True)
     root = folder / "ws"
     done("init", root)
+    confirm_law(root)
     for id_, name, kind in (
         ("alfa", "Alfa Telecomunicações S.A.", "private"),
         ("beta", "Beta Gás S.A.", "private"),

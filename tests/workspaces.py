@@ -145,6 +145,11 @@ def bill(workspace, *more, month=MONTH, issued_on=ISSUED_ON):
     return done("bill", "--month", month, "--issued-on", issued_on, *more, workspace=workspace)
 
 
+def confirm_law(workspace):
+    """Record that somebody looked whether the law still stands: months of the next year can be priced."""
+    done("law", "confirm", "--until", "2027-12-31", "--by", "the tests", workspace=workspace)
+
+
 def make_workspace(folder):
     """Make a workspace of two zones, four operators, cabinets, a decision and rows set aside; nothing billed yet.
 
@@ -153,6 +158,7 @@ def make_workspace(folder):
     files, root = folder / "files", folder / "ws"
     files.mkdir(parents=True)
     done("init", root)
+    confirm_law(root)
     for id_, name, kind in (
         ("alfa", "Alfa Telecomunicações S.A.", "private"),
         ("beta", "Beta Gás S.A.", "private"),

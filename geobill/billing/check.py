@@ -30,8 +30,9 @@ def demand_text(
     """Everything that a month demands, as canonical JSON: its SHA-256 is what a draft and a check stand for.
 
     Operators with their lines, total, R, held metres and the whole month's price (that of the single yearly payment,
-    art. 8), what is set off (art. 14), who paid the month at once and by which note, what is exempt, the basis, who issues and how it is paid, and the workspace's own templates by digest.
-    Numbers, dates of issue and of payment aren't part of it.
+    art. 8), what is set off (art. 14), who paid the month at once and by which note, what is exempt, the basis, who
+    issues and how it is paid, and the workspace's own templates by digest. Numbers, dates of issue and of payment aren't
+    part of it.
     """
     return canonical_json(
         {
@@ -60,7 +61,7 @@ def demand_text(
 
 
 def _where_any(key: str, value: Any) -> dict[str, Any]:
-    """An entry that drafts of earlier versions don't have: only where it says something."""
+    """Make an entry that drafts of earlier versions don't have: only where it says something."""
     return {key: value} if value else {}
 
 

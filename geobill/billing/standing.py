@@ -55,6 +55,11 @@ class Demanded:
         """Whether the month has an invoice, or was paid at once."""
         return self.invoice is not None or self.paid_at_once is not None
 
+    @property
+    def is_partly_demanded(self) -> bool:
+        """Whether only past months of a case were demanded for it: an invoice of its own would demand those metres twice."""
+        return bool(self.notes) and not self.is_billed
+
 
 def demanded(month: BillingMonth, invoices: Iterable[Invoice], notes: Iterable[Note]) -> dict[str, Demanded]:
     """Gather what was demanded for a month, by operator.

@@ -16,7 +16,7 @@ from geobill.cli.credit import credit_app
 from geobill.cli.deadlines import deadlines
 from geobill.cli.deposits import deposit_app, fee_app
 from geobill.cli.doctor import doctor
-from geobill.cli.explain import verify
+from geobill.cli.explain import explain, verify
 from geobill.cli.files import import_app, inspect
 from geobill.cli.invoices import invoice_app
 from geobill.cli.law import assess, law_app, statute_app
@@ -59,6 +59,7 @@ app.command()(correct)
 app.add_typer(credit_app, name="credit", short_help="Credits that are set off against a part of the debt (art. 14).")
 app.add_typer(suspension_app, name="suspension", short_help="Orders of courts, and legal risks.")
 app.add_typer(templates_app, name="templates")
+app.command()(explain)
 app.command()(verify)
 app.command()(deadlines)
 app.command()(doctor)

@@ -19,7 +19,9 @@ def price(
     ] = None,
     as_known_on: Annotated[
         str | None,
-        typer.Option("--as-known-on", metavar="DATE", help="As it stood at the end of that day; what came later doesn't count."),
+        typer.Option(
+            "--as-known-on", metavar="DATE", help="As it stood at the end of that day; what came later doesn't count."
+        ),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -50,7 +52,7 @@ def price(
         write_pieces(pieces, found.priced.pieces, opened.settings.municipality.srid)
         shared.say(f"{len(found.priced.pieces)} pieces in {pieces}")
     said = (
-        *month_policy_findings(opened.settings, found.bill.month, found.decisions),
+        *month_policy_findings(opened.settings, found),
         *court_findings(found.bill),
     )
     data = price_answer(found.bill) | {

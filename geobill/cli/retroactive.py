@@ -59,6 +59,7 @@ def retroactive_answer(made: Any) -> dict[str, Any]:
         "number": made.note.number if made.issued else None,
         "due_on": made.note.due_on.isoformat() if made.note is not None else None,
         "total": plain(made.demand.total),
+        "priced": made.priced,
         "limitation": {"years": made.demand.limitation.years, "decision": made.demand.limitation.decision},
         "months": [
             {

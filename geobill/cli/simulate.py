@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from geobill.cli import app as shared
+from geobill.cli import complete
 from geobill.cli.app import JsonOption, WorkspaceOption
 from geobill.cli.month import MonthOption
 from geobill.errors import InputError
@@ -18,7 +19,10 @@ PolicyOption = Annotated[
     Values,
     typer.Option("--policy", metavar="KEY=VALUE", help="Scenario: a policy value; above_100_km also takes an R."),
 ]
-ProfileOption = Annotated[str | None, typer.Option("--profile", help="Scenario: a named profile of geobill.toml.")]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option("--profile", help="Scenario: a named profile of geobill.toml.", autocompletion=complete.profiles),
+]
 EditionOption = Annotated[str | None, typer.Option("--edition", help="Scenario: an imported edition of the value map.")]
 MapFileOption = Annotated[
     Path | None,
@@ -41,7 +45,10 @@ AtOption = Annotated[
 BasePolicyOption = Annotated[
     Values, typer.Option("--base-policy", metavar="KEY=VALUE", help="The same for the base; may be repeated.")
 ]
-BaseProfileOption = Annotated[str | None, typer.Option("--base-profile", help="The same for the base.")]
+BaseProfileOption = Annotated[
+    str | None,
+    typer.Option("--base-profile", help="The same for the base.", autocompletion=complete.profiles),
+]
 BaseEditionOption = Annotated[str | None, typer.Option("--base-edition", help="The same for the base.")]
 BaseMapFileOption = Annotated[
     Path | None, typer.Option("--base-land-values", metavar="FILE", help="The same for the base.")
@@ -101,6 +108,7 @@ def simulate(
     from geobill.domain.dates import BillingMonth
     from geobill.pipeline.simulate import months_from
     from geobill.pipeline.simulate import simulate as run
+    from geobill.store.settings import replace_file
 
     opened = shared.open_given(workspace)
     outputs = {"--csv": csv, "--html": html, "--chart": chart}
@@ -119,11 +127,11 @@ def simulate(
     found = run(opened, months, base, scenario, shared.say)
     facts = (found.simulation, found.base, found.scenario, found.changes)
     if csv is not None:
-        csv.write_bytes(simulation_csv(found.simulation))
+        replace_file(csv, simulation_csv(found.simulation))
     if html is not None:
-        html.write_bytes(render_simulation(*facts, opened.settings.authority))
+        replace_file(html, render_simulation(*facts, found.figures, opened.settings.authority))
     if chart is not None:
-        chart.write_bytes(simulation_chart(found.simulation, chart.suffix.lower()))
+        replace_file(chart, simulation_chart(found.simulation, chart.suffix.lower()))
     data = simulation_answer(*facts, [str(p) for p in outputs.values() if p is not None])
     shared.answer(data, json, lambda: simulation_summary(data))
 
@@ -143,6 +151,7 @@ def notches(
     from geobill.documents.notches import notches_csv, render_notches
     from geobill.domain.dates import BillingMonth
     from geobill.pipeline.notches import report_notches
+    from geobill.store.settings import replace_file
 
     opened = shared.open_given(workspace)
     outputs = {"--csv": csv, "--html": html}
@@ -150,10 +159,10 @@ def notches(
     today = shared.today()
     found = report_notches(opened, BillingMonth.parse(month) if month else BillingMonth(today.year, today.month))
     if csv is not None:
-        csv.write_bytes(notches_csv(found))
+        replace_file(csv, notches_csv(found.report))
     if html is not None:
-        html.write_bytes(render_notches(found, opened.settings.authority))
-    data = notches_answer(found, [str(p) for p in outputs.values() if p is not None])
+        replace_file(html, render_notches(found.report, found.figures, opened.settings.authority))
+    data = notches_answer(found.report, [str(p) for p in outputs.values() if p is not None])
     shared.answer(data, json, lambda: notches_summary(data))
 
 
@@ -239,12 +248,13 @@ def _text(path: Path, option: str) -> str:
 def _check_outputs(opened: Any, outputs: dict[str, Path | None]) -> None:
     """Refuse before anything is priced what couldn't be written, or would write over the workspace's own files."""
     own = {opened.database.path.resolve(), (opened.root / "geobill.toml").resolve()}
+    issued = (opened.root / "documents").resolve()
     named = [p.resolve() for p in outputs.values() if p is not None]
     for option, path in outputs.items():
         if path is None:
             continue
-        if path.resolve() in own:
-            raise InputError(f"{option} {path} is the workspace's own file: name another.")
+        if path.resolve() in own or path.resolve().is_relative_to(issued):
+            raise InputError(f"{option} {path} is the workspace's own file, or stands among its papers: name another.")
         if named.count(path.resolve()) > 1:
             raise InputError(f"{option} {path} is named for two results: name a file for each.")
         if not path.absolute().parent.is_dir() or path.is_dir():

@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from geobill.documents import words
+from geobill.documents.lines import NO_DECREE
+from geobill.documents.statute_words import StatuteWords
 from geobill.domain.invoice import Invoice
 from geobill.domain.money import plain
 from geobill.errors import TemplateError
@@ -39,8 +41,18 @@ COLUMNS: tuple[tuple[str, str, bool], ...] = (
     (SUSPENDED, "Suspenso por ordem judicial", False),
 )
 
+# What a row is, and the rule or figure of the statute that is cited beside it.
+STATUSES: dict[str, tuple[str, str]] = {
+    "permitted": ("Permitido", ""),
+    "existing": ("Existente", "existing"),
+    "planned": ("Planejado", ""),
+    "clandestine": ("Clandestino", "clandestine"),
+    "unregistered": ("Sem cadastro", "unregistered_multiplier"),
+    "clandestine_unregistered": ("Clandestino e sem cadastro", ""),
+}
 
-def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]], no_decree: str = "") -> bytes:
+
+def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]], statute: StatuteWords) -> bytes:
     r"""Write the annex: UTF-8 with byte order mark, semicolons, decimal commas, CRLF.
 
     Numbers stay numbers, whether they come as Decimal, int or decimal text; text that a spreadsheet would run as a
@@ -53,8 +65,8 @@ def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]], no_decree: st
     rows : iterable of mappings
         Keys of ``COLUMNS``; one that is missing, None or NaN leaves its cell empty, others are passed over. ``flags``
         is text or a sequence of codes.
-    no_decree : str
-        The citation, in parentheses, that follows the note on what has no decree; see ``words.flags``.
+    statute : StatuteWords
+        What the notes cite.
 
     Raises
     ------
@@ -74,9 +86,20 @@ def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]], no_decree: st
                 f"Row {place} of the annex belongs to line {line}, but invoice {invoice.number} has "
                 f"{len(invoice.lines)} line(s). Annex and invoice must come from the same priced month."
             )
-        cells = (_cell(key, row.get(key), numeric, no_decree) for key, _, numeric in columns)
+        cells = (_cell(key, row.get(key), numeric, statute) for key, _, numeric in columns)
         writer.writerow([text_cell(invoice.number), *cells])
     return (BYTE_ORDER_MARK + text.getvalue()).encode("utf-8")
+
+
+def status_in_words(code: str, statute: StatuteWords) -> str:
+    """Say what a row is, with the article that its status comes from; a code without words stands as it is."""
+    said, rule = STATUSES.get(code, (code, ""))
+    return said + statute.aside(rule).replace(words.NBSP, " ") if rule else said
+
+
+def notes_in_words(flags: Iterable[str], statute: StatuteWords) -> str:
+    """Say what is special about a row, for a table that programs read too: with plain spaces."""
+    return words.flags(flags, statute.aside(NO_DECREE).replace(words.NBSP, " "))
 
 
 def number_cell(value: Decimal | int | str) -> str:
@@ -104,13 +127,13 @@ def text_cell(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
-def _cell(key: str, value: Any, numeric: bool, no_decree: str) -> str:
+def _cell(key: str, value: Any, numeric: bool, statute: StatuteWords) -> str:
     if _absent(value):
         return ""
     if key == "service":
         return text_cell(words.service(str(value)))
     if key == "flags" and not isinstance(value, str):
-        return text_cell(words.flags(value, no_decree))
+        return text_cell(notes_in_words(value, statute))
     return number_cell(value) if numeric or isinstance(value, Decimal | int) else text_cell(str(value))
 
 

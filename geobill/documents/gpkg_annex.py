@@ -28,7 +28,7 @@ from pyogrio.errors import DataLayerError, DataSourceError, FeatureError
 
 from geobill.documents import gpkg_styles as looks
 from geobill.documents import held_words, words
-from geobill.documents.annex import number_cell
+from geobill.documents.annex import notes_in_words, number_cell, status_in_words
 from geobill.documents.gpkg_form import finish
 from geobill.documents.statute_words import StatuteWords
 from geobill.domain.invoice import Invoice, Line
@@ -99,15 +99,6 @@ COVERAGE: Columns = (
     ("situacao", TEXT, "Situação"),
     ("area_m2", REAL, "Área (m²)"),
 )
-# What a row is, and the rule or figure of the statute that is cited beside it.
-STATUSES: dict[str, tuple[str, str]] = {
-    "permitted": ("Permitido", ""),
-    "existing": ("Existente", "existing"),
-    "planned": ("Planejado", ""),
-    "clandestine": ("Clandestino", "clandestine"),
-    "unregistered": ("Sem cadastro", "unregistered_multiplier"),
-    "clandestine_unregistered": ("Clandestino e sem cadastro", ""),
-}
 KINDS: dict[str, str] = {"zone": looks.ZONE, "gap": looks.STREET, "overlap": looks.OVERLAPPED}
 
 
@@ -222,7 +213,7 @@ def _piece(record: Mapping[str, Any], line: Line | None, statute: StatuteWords) 
         "motivo": reason,
         "pago_com": payer,
         "suspensao": order,
-        "observacoes": _notes(flags, statute),
+        "observacoes": notes_in_words(flags, statute),
         "rotulo": label,
         **_of_line(record, line),
         "indice_l": None if line is None else _number(line.location_index),
@@ -239,7 +230,7 @@ def _segment_layer(segments: gpd.GeoDataFrame, statute: StatuteWords) -> Layer:
             "servico": words.service(_given(record["service"])),
             "permissao": _given(record["permit"]),
             "nivel": _given(record["level"]),
-            "situacao": _status(record["status"], statute),
+            "situacao": status_in_words(record["status"], statute),
             "largura_m": record["width_m"],
             "extensao_m": length,
             "declarada_m": _given(record["declared_length_m"]),
@@ -284,8 +275,8 @@ def _cabinet_layer(
                 if doubled
                 else looks.CABINET_ONCE,
                 "suspensao": order,
-                "cadastro": _status(stored["status"], statute),
-                "observacoes": _notes(_flags(charged), statute),
+                "cadastro": status_in_words(stored["status"], statute),
+                "observacoes": notes_in_words(_flags(charged), statute),
                 **_of_line(charged, line),
             }
         )
@@ -341,15 +332,6 @@ def _of_line(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
         "dias_do_mes": line.month_days,
         "valor_da_linha": words.number(line.amount),
     }
-
-
-def _status(code: str, statute: StatuteWords) -> str:
-    said, rule = STATUSES.get(code, (code, ""))
-    return said + statute.aside(rule).replace(words.NBSP, " ") if rule else said
-
-
-def _notes(flags: tuple[str, ...], statute: StatuteWords) -> str:
-    return words.flags(flags, statute.aside("no_decree").replace(words.NBSP, " "))
 
 
 def _flags(record: Mapping[str, Any]) -> tuple[str, ...]:

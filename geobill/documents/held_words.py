@@ -90,6 +90,8 @@ def amount_if_basis(what: str, end: str = "") -> str:
     found = re.search(r"\d+[.,]\d+", what)
     if found:
         return f"se aplicado o coeficiente {found[0].replace('.', ',')}"
+    if "without limitation" in what:
+        return "se contados também estes meses"
     for english, portuguese in (("lower", "menor"), ("higher", "maior")):
         if english in what:
             return f"se aplicado o {portuguese} valor"

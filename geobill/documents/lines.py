@@ -161,7 +161,9 @@ def _meanings(statute: StatuteWords) -> dict[str, str]:
         adjusted = bool(statute.adjusted(name))
         for place, article in enumerate(others, 1):
             by_index = adjusted and place == len(others)
-            later.setdefault(article, "atualização do preço por índice" if by_index else "ato que fixou o valor em vigor")
+            later.setdefault(
+                article, "atualização do preço por índice" if by_index else "ato que fixou o valor em vigor"
+            )
     return found | {article: meaning for article, meaning in later.items() if article not in found}
 
 

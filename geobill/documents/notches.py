@@ -9,9 +9,11 @@ from fractions import Fraction
 
 from geobill.documents import words
 from geobill.documents.annex import BYTE_ORDER_MARK, number_cell, text_cell
+from geobill.documents.statute_words import StatuteWords
 from geobill.documents.templating import fill
 from geobill.domain.network import Authority
 from geobill.domain.notch_report import ABOVE_SCALE, BEFORE_EDGE, IN_NOTCH, OUTSIDE, NotchReport, NotchRow, Supposed
+from geobill.law.figures import StatuteFigures
 
 CENTIMETRE = Decimal("0.01")
 POSITION: dict[str, str] = {
@@ -48,12 +50,14 @@ class Card:
     supposed: tuple[tuple[str, Supposed, str], ...]
 
 
-def render_notches(found: NotchReport, authority: Authority) -> bytes:
+def render_notches(found: NotchReport, figures: StatuteFigures, authority: Authority) -> bytes:
     """Render the report as one HTML page: no script, no request.
 
     Parameters
     ----------
     found : NotchReport
+    figures : StatuteFigures
+        The statute: what the page cites.
     authority : Authority
         Whose workspace it is.
 
@@ -67,6 +71,7 @@ def render_notches(found: NotchReport, authority: Authority) -> bytes:
         "degraus.html.j2",
         "page",
         authority=authority,
+        statute=StatuteWords.of_month(figures, found.month),
         found=found,
         by_permit=found.reducer_scope == "permit",
         graduated=found.reducer_method == "graduated",

@@ -167,7 +167,7 @@ POLICY: dict[str, PolicyText] = {
         "A Lei não fixa prazo para a cobrança de meses passados.",
         {
             "none": "Não se aplica prazo.",
-            "*": "Meses anteriores a {value} anos são calculados e ficam retidos até decisão.",
+            "*": "Meses anteriores a {value} anos são calculados e não são cobrados; sem decisão que fixe o prazo, ficam retidos.",
         },
     ),
     "ample_defence_days": PolicyText(
@@ -219,7 +219,9 @@ def policy_line(use: PolicyUse, statute: StatuteWords, decisions: Iterable[Decis
         return PolicyLine(use.key, use.value, title, answered, "", "")
     meaning = text.values.get(use.value) or text.values.get("*", "")
     resting_on = {use.decision, use.value}
-    named = [decision_in_words(d, statute) for d in decisions if d.id in resting_on and d.question == use.key]
+    mine = [d for d in decisions if d.id in resting_on and d.question == use.key]
+    # what it answers stands beside it already, but for R above the scale's end
+    named = [decision_in_words(d, statute) if use.key == "above_100_km" else f"{_act(d, statute)}." for d in mine]
     unnamed = f"Decisão {use.decision}." if use.decision else NO_DECISION if use.value != use.default else ""
     return PolicyLine(
         use.key,
@@ -272,7 +274,7 @@ def policy_lines(basis: Basis, statute: StatuteWords) -> tuple[PolicyLine, ...]:
 def _answer_in_words(decision: Decision, statute: StatuteWords) -> str:
     """Say an answer: what the value of a policy key means, R above 100 km as a number, words as they were written."""
     if decision.question not in POLICY:
-        return decision.answer.rstrip(".")
+        return f"“{decision.answer}”"
     if decision.question == "above_100_km":
         return decision.answer.replace(".", ",")
     return policy_line(PolicyUse(decision.question, decision.answer, decision.answer), statute).meaning.rstrip(".")
@@ -283,10 +285,12 @@ def decision_in_words(decision: Decision, statute: StatuteWords) -> str:
     answer = _answer_in_words(decision, statute)
     asked = policy_title(decision.question, statute) if decision.question in POLICY else decision.question
     since = f", a partir de {long_date(decision.in_force_from)}" if decision.in_force_from else ""
-    return (
-        f"Decisão nº {decision.number}, de {long_date(decision.date)}, de {decision.signatory}"
-        f"{statute.aside('open_questions')} – {asked}: {answer}{since}."
-    )
+    return f"{_act(decision, statute)} – {asked}{'' if asked.endswith('?') else ':'} {answer}{since}."
+
+
+def _act(decision: Decision, statute: StatuteWords) -> str:
+    named = f"Decisão nº {decision.number}, de {long_date(decision.date)}, de {decision.signatory}"
+    return f"{named}{statute.aside('open_questions')}"
 
 
 def policy_value(basis: Basis, key: str, default: str) -> str:

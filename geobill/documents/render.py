@@ -9,9 +9,11 @@ from typing import Any
 from geobill.documents import memo, words
 from geobill.documents.annex import annex_csv
 from geobill.documents.apostila import APOSTILA_FORMS, render_apostila
+from geobill.documents.case_papers import CASE_FORMS, render_case_paper
+from geobill.documents.case_papers import TITLES as CASE_PAPERS
 from geobill.documents.forms import Job, make
 from geobill.documents.granting import Granting, decree_title, granting_context
-from geobill.documents.lines import NO_DECREE, metres_charged
+from geobill.documents.lines import metres_charged
 from geobill.documents.maps import DECREE_MAP_MM, NetworkMap
 from geobill.documents.note import NOTE_FORMS, render_note
 from geobill.documents.overrides.folder import PACKAGE, Templates
@@ -208,8 +210,7 @@ def decree_job(
 
 def render_annex(invoice: Invoice, rows: Iterable[Mapping[str, Any]], figures: StatuteFigures) -> bytes:
     """Render the invoice's annex as CSV; see :func:`geobill.documents.annex.annex_csv`."""
-    cited = StatuteWords.of_month(figures, invoice.month).aside(NO_DECREE)
-    return annex_csv(invoice, rows, cited.replace(words.NBSP, " "))
+    return annex_csv(invoice, rows, StatuteWords.of_month(figures, invoice.month))
 
 
 DOCUMENTS: tuple[Document, ...] = (
@@ -217,6 +218,10 @@ DOCUMENTS: tuple[Document, ...] = (
     Document("minuta_decreto", "minuta_decreto.typ.j2", "pdf", render_decree_draft, DECREE_FORMS),
     Document("apostila", "apostila.typ.j2", "pdf", render_apostila, APOSTILA_FORMS),
     Document("nota", "nota.typ.j2", "pdf", lambda note, figures: render_note(note, figures)["pdf"], NOTE_FORMS),
+    *(
+        Document(name, f"{name}.typ.j2", "pdf", lambda *told: render_case_paper(*told)["pdf"], CASE_FORMS)
+        for name in CASE_PAPERS
+    ),
     Document("anexo", None, "csv", render_annex),
 )
 

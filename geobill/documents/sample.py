@@ -1,5 +1,6 @@
 """One record of each kind, made up, always the same: what templates are tried out on. Every amount follows from its factors."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -11,12 +12,27 @@ from shapely import LineString, Point, box
 from geobill.documents.maps import DECREE_MAP_MM, NetworkMap, network_map
 from geobill.documents.overrides.folder import PACKAGE, Templates
 from geobill.domain.apostila import Cause, PriceChange
+from geobill.domain.check import Cause as MonthCause
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import AmountIf, Basis, Decision, DecreeDraft, Held, Invoice, Line, PolicyUse, WholeMonth
+from geobill.domain.invoice import (
+    AmountIf,
+    Basis,
+    Decision,
+    DecreeDraft,
+    Held,
+    Invoice,
+    Line,
+    PolicyUse,
+    SetOff,
+    Suspended,
+    WholeMonth,
+)
 from geobill.domain.money import round_money
 from geobill.domain.network import Authority, Operator
+from geobill.domain.note import DIFFERENCE, Note, NoteLine
 from geobill.domain.permit import Decree, Permit, PermitFile
 from geobill.domain.record import sha256
+from geobill.domain.suspension import ACCRUES
 from geobill.law.figures import StatuteFigures
 from geobill.law.statutes import load_statute
 
@@ -37,15 +53,25 @@ OPERATOR = Operator(
     address="Rua das Amoreiras, 100, Caieiras – SP",
     representative="Beatriz Antunes, diretora de redes",
 )
-DECISION = Decision("D1", "12/2026", date(2026, 3, 2), "Maria das Dores Conceição, Prefeita", "above_100_km", "0.60")
+DECISION = Decision(
+    "D1",
+    "12/2026",
+    date(2026, 3, 2),
+    "Maria das Dores Conceição, Prefeita",
+    "above_100_km",
+    "0.60",
+    in_force_from=date(2026, 4, 1),
+)
 # Length, width, land value, zone, multiplier, days, articles, flags.
-NETWORK: tuple[tuple[str, str, str, str, str, int, tuple[str, ...], tuple[str, ...]], ...] = (
+Row = tuple[str, str, str, str, str, int, tuple[str, ...], tuple[str, ...]]
+NETWORK: tuple[Row, ...] = (
     ("1234.56", "0.50", "458.41", "Centro", "1", 30, ("7",), ()),
     ("4801.07", "0.75", "331.94", "Laranjeiras", "1", 30, ("7",), ()),
     ("312.40", "0.50", "177.18", "Vila Rosina", "1", 30, ("7",), ("on_border",)),
     ("96.15", "0.50", "585.99", "Jardim São Francisco", "1", 15, ("7",), ("in_gap", "no_decree")),
     ("207.88", "0.50", "973.00", "Serpa", "2", 30, ("7", "10 § 2"), ()),
 )
+SUSPENDED = (("640.25", "0.50", "331.94", "Laranjeiras", "1", 30, ("7",), ()),)
 POLICY = {
     "reducer_scope": "operator",
     "reducer_method": "whole",
@@ -75,8 +101,9 @@ def sample_figures() -> StatuteFigures:
 
 
 def sample_invoice() -> Invoice:
-    """Return an invoice with network and cabinets, a doubled line, an incomplete month and held metres."""
+    """Return an invoice with network and cabinets, a doubled line, an incomplete month, held and suspended metres, a set-off."""
     lines = (*_network_lines(), _cabinet_line())
+    (suspended,) = _network_lines(SUSPENDED)
     held = (
         Held("alfa", "ALFA-0107", "no_zone", "", "7", Decimal("13.37")),
         Held("alfa", "ALFA-0201", "overlap", "", "15", Decimal("88.01"), AmountIf("lower", Decimal("41.17"))),
@@ -93,11 +120,24 @@ def sample_invoice() -> Invoice:
         lines=lines,
         total=sum((line.amount for line in lines), ZERO),
         reducer=Decimal("0.90"),
-        network_length_m=_metres(lines, "1") + sum((item.length_m for item in held), ZERO),
+        network_length_m=_metres((*lines, suspended), "1") + sum((item.length_m for item in held), ZERO),
         held=held,
         yearly=12 * monthly,
         yearly_monthly=monthly,
         digest=sha256("sample invoice"),
+        suspended=(
+            Suspended(
+                operator="alfa",
+                suspension="S1",
+                court_case="1001234-56.2026.8.26.0106",
+                court="1ª Vara Cível (exemplo)",
+                effect=ACCRUES,
+                lines=(suspended,),
+                total=suspended.amount,
+                length_m=suspended.length_m or ZERO,
+            ),
+        ),
+        set_offs=(SetOff("C1", "Lei Municipal nº 4.321, de 10 de maio de 2019 (exemplo)", Decimal("1500.00")),),
     )
 
 
@@ -135,6 +175,40 @@ def sample_change() -> PriceChange:
     return PriceChange(PermitFile(permit, (), (decree,)), decree, draft, causes)
 
 
+def sample_note() -> Note:
+    """Return a difference note on the sample invoice, of which one strip turned out to be wider."""
+    invoice = sample_invoice()
+    rise = Decimal("310.25")
+    causes = (MonthCause("width", 1, Decimal("1234.56"), rise, ("ALFA-0001",)),)
+    line = NoteLine(
+        month=invoice.month,
+        what="",
+        now=invoice.total,
+        before=invoice.total - rise,
+        amount=rise,
+        articles=("7", "10 § 2"),
+        invoice=invoice.number,
+        edition=invoice.basis.edition,
+        reducer="0.90",
+        lines=invoice.lines,
+        causes=causes,
+    )
+    return Note(
+        number="2026/000124",
+        kind=DIFFERENCE,
+        issued_on=date(2026, 12, 1),
+        due_on=date(2027, 1, 15),
+        authority=AUTHORITY,
+        operator=OPERATOR,
+        basis=invoice.basis,
+        cause="Largura medida em campo (processo 4.512/2026)",
+        lines=(line,),
+        total=rise,
+        digest=sha256("nota"),
+        by="Ana Lima",
+    )
+
+
 def sample_map(templates: Templates = PACKAGE, size_mm: tuple[float, float] = DECREE_MAP_MM) -> NetworkMap:
     """Draw three zones with a gap and an overlap, lines of each status and a cabinet."""
     shapes = [box(320000 + 400 * i, 7412000, 320400 + 400 * i, 7413000) for i in range(3)]
@@ -156,9 +230,9 @@ def sample_map(templates: Templates = PACKAGE, size_mm: tuple[float, float] = DE
     return network_map(segments, zones, *size_mm, equipment=cabinets, templates=templates)
 
 
-def _network_lines() -> tuple[Line, ...]:
+def _network_lines(rows: Iterable[Row] = NETWORK) -> tuple[Line, ...]:
     made = []
-    for length, width, value, zone, multiplier, days, articles, flags in NETWORK:
+    for length, width, value, zone, multiplier, days, articles, flags in rows:
         a, b, t, times = (Decimal(text) for text in (length, width, value, multiplier))
         location, depreciation, reducer = Decimal("0.03"), Decimal("0.50"), Decimal("0.90")
         exact = Fraction(days, MONTH_DAYS)

@@ -9,12 +9,15 @@ from decimal import Decimal
 
 from geobill.documents import words
 from geobill.documents.annex import BYTE_ORDER_MARK, number_cell, text_cell
-from geobill.documents.policy_words import POLICY, PolicyText
+from geobill.documents.policy_words import policy_line, policy_title
+from geobill.documents.statute_words import StatuteWords
 from geobill.documents.templating import fill
 from geobill.documents.typesetting import typeset_picture
+from geobill.domain.invoice import PolicyUse
 from geobill.domain.network import Authority
 from geobill.domain.ratio import Ratio
-from geobill.domain.simulation import Change, Pair, Side, Simulation, ZonePair
+from geobill.domain.simulation import SUPPOSED, Change, Pair, Side, Simulation, ZonePair
+from geobill.law.figures import StatuteFigures
 
 FIGURES: dict[str, str] = {
     "location_index": "Índice de locação L",
@@ -62,7 +65,12 @@ class Chart:
 
 
 def render_simulation(
-    found: Simulation, base: Side, scenario: Side, changes: Sequence[Change], authority: Authority
+    found: Simulation,
+    base: Side,
+    scenario: Side,
+    changes: Sequence[Change],
+    figures: StatuteFigures,
+    authority: Authority,
 ) -> bytes:
     """Render the comparison as one HTML page: no script, no request; it reads on a telephone, a screen and paper.
 
@@ -74,6 +82,8 @@ def render_simulation(
         What each was priced by.
     changes : sequence of Change
         In what they differ.
+    figures : StatuteFigures
+        The base's statute: what the page cites.
     authority : Authority
         Whose workspace it is.
 
@@ -82,6 +92,7 @@ def render_simulation(
     bytes
         HTML in UTF-8; the same records always give the same bytes.
     """
+    statute = StatuteWords.of_month(figures, found.months[-1].month)
     moved = [z for z in found.zones if z.amount.difference and z.kind == "network"]
     page = fill(
         "simulacao.html.j2",
@@ -91,7 +102,10 @@ def render_simulation(
         found=found,
         base=base,
         scenario=scenario,
-        changes=[(change_name(c), change_value(c, c.base), change_value(c, c.scenario)) for c in changes],
+        statute=statute,
+        changes=[
+            (change_name(c, statute), *(change_value(c, v, statute) for v in (c.base, c.scenario))) for c in changes
+        ],
         charts=(chart_of(found, WIDE), chart_of(found, NARROW)),
         difference=signed(found.amount),
         more=[(zone_name(z), z) for z in moved if z.amount.difference > 0][:TOP],
@@ -101,7 +115,7 @@ def render_simulation(
         zones=[(zone_name(z), z, sign(z.amount)) for z in found.zones],
         operators=[(o, sign(o.amount), _reducers(o.reducers[0]), _reducers(o.reducers[1])) for o in found.operators],
         supposed=[s.supposed_reducer for s in (base, scenario) if s.supposed_reducer is not None],
-        policy=_policy(base, scenario),
+        policy=_policy(base, scenario, statute),
         several=len(found.months) > 1,
         would_be=bool(found.held_if.base or found.held_if.scenario),
         **{f.__name__: f for f in (signed, share, sign)},
@@ -219,10 +233,10 @@ def zone_name(zone: ZonePair) -> str:
     return EQUIPMENT if zone.kind == "equipment" else zone.zone or NO_ZONE
 
 
-def change_name(change: Change) -> str:
+def change_name(change: Change, statute: StatuteWords) -> str:
     """Name what differs between the two sides."""
     if change.what == "policy":
-        return POLICY[change.name].title if change.name in POLICY else change.name
+        return policy_title(change.name, statute)
     if change.what == "figure":
         return FIGURES.get(change.name, change.name)
     return {"brackets": "Tabela do coeficiente R", "edition": "Mapa de Valores", "law_of": "Lei, política e mapa de"}[
@@ -230,10 +244,10 @@ def change_name(change: Change) -> str:
     ]
 
 
-def change_value(change: Change, value: str) -> str:
+def change_value(change: Change, value: str, statute: StatuteWords) -> str:
     """Write one side's value of what differs."""
     if change.what == "policy":
-        return policy_meaning(change.name, value)
+        return policy_meaning(change.name, value, statute)
     if change.what == "brackets":
         return _scale(value)
     if change.what == "law_of":
@@ -243,13 +257,11 @@ def change_value(change: Change, value: str) -> str:
     return value or "nenhum"
 
 
-def policy_meaning(key: str, value: str) -> str:
+def policy_meaning(key: str, value: str, statute: StatuteWords) -> str:
     """Say what a policy value means; a supposed decision is named as such."""
-    if key == "above_100_km" and value.startswith("supposed "):
-        return f"R = {value.removeprefix('supposed ').replace('.', ',')}, por decisão suposta: ninguém a tomou"
-    text = POLICY.get(key, PolicyText(key, "", {}))
-    meaning = text.values.get(value) or text.values.get("*", "")
-    return meaning.replace("{value}", value.replace(".", ",")) or value
+    if key == "above_100_km" and value.startswith(SUPPOSED):
+        return f"R = {words.figure(Decimal(value.removeprefix(SUPPOSED)))}, por decisão suposta: ninguém a tomou"
+    return policy_line(PolicyUse(key, value, value), statute).meaning or value
 
 
 def _scale(text: str) -> str:
@@ -274,15 +286,11 @@ def _reducer(text: str) -> str:
     return words.figure(Ratio.parse(text) if "/" in text else Decimal(text))
 
 
-def _policy(base: Side, scenario: Side) -> list[tuple[str, str, str]]:
+def _policy(base: Side, scenario: Side, statute: StatuteWords) -> list[tuple[str, str, str]]:
     """Every policy key with its meaning on either side."""
     other = dict(scenario.policy)
     return [
-        (
-            POLICY[key].title if key in POLICY else key,
-            policy_meaning(key, value),
-            policy_meaning(key, other.get(key, "")),
-        )
+        (policy_title(key, statute), *(policy_meaning(key, v, statute) for v in (value, other.get(key, ""))))
         for key, value in base.policy
     ]
 

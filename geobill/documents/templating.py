@@ -8,7 +8,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import jinja2
-from jinja2 import FunctionLoader, StrictUndefined, Undefined
+from jinja2 import FunctionLoader, StrictUndefined, Undefined, meta
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -197,6 +197,11 @@ def _is_plain_name(name: str) -> bool:
 def environment(language: str) -> ImmutableSandboxedEnvironment:
     """Environment of the package's own templates."""
     return make_environment(language, package_source)
+
+
+def referenced(source: str) -> set[str | None]:
+    """Names of the templates that one extends or includes; None among them where it works one out while it runs."""
+    return set(meta.find_referenced_templates(environment("typst").parse(source)))
 
 
 def fill(template: str, language: str = "typst", **values: Any) -> str:

@@ -6,7 +6,7 @@ from datetime import date
 
 @dataclass(frozen=True)
 class Amendment:
-    """A figure as a later act set it. ``figure`` is the TOML text of one ``[[figure]]`` table; ``paper`` the act's SHA-256."""
+    """A figure as a later act set it. ``figure`` is the TOML text of one ``[[amendment]]`` table; ``paper`` the act's SHA-256."""
 
     id: str
     statute: str

@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Decision, Line, PolicyUse, SetOff, Suspended
+from geobill.domain.money import plain
 from geobill.domain.network import Authority, Operator
 from geobill.domain.note import NoteLine
+
+MOST_DECIMALS = 12
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,9 @@ class ExplainedLine:
 class Explanation:
     """An invoice or a note explained: as a whole by its lines, or one line (``asked``) by its pieces.
 
-    ``kind`` is ``invoice`` or a kind of note. ``lines`` are the invoice's, ``months`` the note's. ``detail`` is the line that
-    was asked for. ``digest`` is the record's, ``inputs`` the digests of what it was computed from, by role.
+    ``kind`` is ``invoice`` or a kind of note. ``lines`` are the invoice's, ``months`` the note's, ``detail`` the line that was
+    asked for. ``cause`` says why a note was issued. ``digest`` is the record's, ``inputs`` the digests of what it was
+    computed from, by role.
     """
 
     number: str
@@ -116,5 +121,21 @@ class Explanation:
     policy: tuple[PolicyUse, ...]
     suspended: tuple[Suspended, ...]
     set_offs: tuple[SetOff, ...]
+    cause: str
     digest: str
     inputs: tuple[tuple[str, str], ...]
+
+
+def exact_text(exact: Fraction) -> str:
+    """Write an exact amount as a decimal, or as a fraction where its decimals don't end.
+
+    Examples
+    --------
+    >>> exact_text(Fraction(345, 4)), exact_text(Fraction(1, 3)), exact_text(Fraction(2))
+    ('86.25', '1/3', '2.00')
+    """
+    for decimals in range(2, MOST_DECIMALS + 1):
+        scaled = exact * 10**decimals
+        if scaled.denominator == 1:
+            return plain(Decimal(int(scaled)).scaleb(-decimals))
+    return f"{exact.numerator}/{exact.denominator}"

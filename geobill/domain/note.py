@@ -18,7 +18,9 @@ NOTES: tuple[str, ...] = (
     FINE,  # daily fine of a case (art. 9 § 2)
     SINGLE_PAYMENT,  # the year in one payment (art. 8, sole paragraph)
 )
-CHARGED_SINCE = "charged_since"  # besides the causes of a comparison: what another note demanded since the last correction
+CHARGED_SINCE = (
+    "charged_since"  # besides the causes of a comparison: what another note demanded since the last correction
+)
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,9 @@ class NoteLine:
 class Note:
     """An issued note; it never changes and has a number of the same gapless series as the invoices.
 
-    ``cause`` says why in Portuguese, ``by`` who had it issued, ``case`` names the case file of past months and fines. ``total`` is the sum of the
-    lines: negative on a credit note. ``due_on`` is None where nothing is to be paid. ``held`` are past months that wait for
-    a decision (``limitation``), charged to nobody.
+    ``cause`` says why in Portuguese, ``by`` who had it issued, ``case`` names the case file of past months and fines.
+    ``total`` is the sum of the lines: negative on a credit note. ``due_on`` is None where nothing is to be paid. ``held``
+    are past months that wait for a decision (``limitation``), charged to nobody.
     """
 
     number: str

@@ -5,6 +5,8 @@ from decimal import Decimal
 
 from geobill.domain.dates import BillingMonth
 
+SUPPOSED = "supposed "  # begins the id of a decision that a simulation supposes and nobody took; its R follows
+
 
 @dataclass(frozen=True)
 class Pair:

@@ -17,7 +17,7 @@ Check = Callable[[Rows], None]
 _PORTUGUESE = {
     "permitido": "permitted", "permitida": "permitted", "existente": "existing",
     "clandestino": "clandestine", "clandestina": "clandestine",
-    "planejado": "planned", "planejada": "planned",
+    "planejado": "planned", "planejada": "planned", "suspeito": "suspected", "suspeita": "suspected",
     "não cadastrado": "unregistered", "não cadastrada": "unregistered",
     "nao cadastrado": "unregistered", "nao cadastrada": "unregistered",
     "clandestino não cadastrado": "clandestine_unregistered", "clandestina não cadastrada": "clandestine_unregistered",
@@ -202,7 +202,7 @@ def read_status(rows: Rows) -> np.ndarray:
         raise InputError(
             f"{place} as a status. A status decides whether the price "
             f"is doubled, so it is never guessed: it must be one of {', '.join(STATUSES)} (permitido, existente, "
-            "planejado, clandestino, não cadastrado, clandestino não cadastrado), or blank for existing. Correct the column, or leave "
-            "the status unmapped."
+            "planejado, clandestino, não cadastrado, clandestino não cadastrado, suspeito), or blank for existing. Correct "
+            "the column, or leave the status unmapped."
         )
     return np.array([meaning[f] for f in folded], dtype=object)

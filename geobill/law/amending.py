@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -149,8 +150,6 @@ def _figure_lines(change: Change, figures: StatuteFigures) -> list[tuple[str, st
 
 
 def _index_entries(source: str) -> list[str]:
-    import tomllib
-
     raw = tomllib.loads(source).get("amendment", [])
     return [str(a["id"]) for a in raw if "index" in a]
 

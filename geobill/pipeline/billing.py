@@ -96,13 +96,13 @@ def bill_month(
         decrees = month_decrees(desk)
         findings = (
             *issue_findings(month, issued_on, due_on is not None, len(waiting), workspace.settings.authority),
-            *differences(desk.month.bill, standing.billed),
+            *differences(desk.month.bill, standing.demanded),
             *undecided_credits(standing),
             *court_findings(desk.month.bill),
             *own_templates(desk.templates),
             *decrees.findings,
             *record_hand_edits(workspace, connection, now),
-            *month_policy_findings(workspace.settings, month, desk.month.decisions),
+            *month_policy_findings(workspace.settings, desk.month),
         )
         new = [
             _issue(desk, ledger, mine, issued_on, due, say, standing.set_offs.get(mine.operator.id, ()))
@@ -208,11 +208,11 @@ def own_templates(templates: Templates) -> tuple[Finding, ...]:
     )
 
 
-def differences(bill: Bill, billed: Mapping[str, Demanded]) -> tuple[Finding, ...]:
+def differences(bill: Bill, demanded: Mapping[str, Demanded]) -> tuple[Finding, ...]:
     """Operators whose month, as it was demanded, is no longer what it would cost: said, never changed."""
     found = []
     now = {mine.operator.id: mine for mine in bill.operators}
-    for owner, stands in billed.items():
+    for owner, stands in demanded.items():
         mine = now.get(owner)  # None where its rows were taken back, or it is exempt by now
         total, lines = (mine.total, mine.lines) if mine else (NOTHING, ())
         fix = f"an issued invoice never changes: geobill correct --month {bill.month} --operator {owner} --reason TEXT settles it"
@@ -221,9 +221,18 @@ def differences(bill: Bill, billed: Mapping[str, Demanded]) -> tuple[Finding, ..
             message = f"{owner} paid {bill.month} at once, R$ {stands.total} (note {stands.paid_at_once.number}){rest}"
             severity = "warning" if rest else "note"
             found.append(Finding("paid_at_once", severity, message, fix if rest else "no invoice is issued for it"))
+        elif stands.is_partly_demanded and total != stands.total:
+            numbers = ", ".join(dict.fromkeys(note.number for note, _ in stands.notes))
+            message = (
+                f"no invoice for {owner}: past months of a case demanded R$ {stands.total} of {bill.month} already "
+                f"(note {numbers}); the whole month would be R$ {total}"
+            )
+            fix = f"if its other metres were never billed, {fix.partition(': ')[2].removesuffix(' settles it')} demands the rest"
+            found.append(Finding("partly_demanded", "warning", message, fix))
         elif stands.invoice is not None and (total != stands.total or lines != stands.lines):
             notes = " with its notes" if stands.notes else ""
-            message = f"invoice {stands.invoice.number} of {owner}{notes} stands at R$ {stands.total}; the month would now be R$ {total}"
+            message = f"invoice {stands.invoice.number} of {owner}{notes} stands at R$ {stands.total}; "
+            message += f"the month would now be R$ {total}"
             if total == stands.total:
                 fix = "its lines read otherwise now, its total doesn't: there is nothing to correct"
             found.append(Finding("differs_from_issued", "warning", message, fix))
@@ -235,7 +244,8 @@ def undecided_credits(standing: Standing) -> tuple[Finding, ...]:
     if not standing.undecided:
         return ()
     named = ", ".join(f"{c.credit.id} of {c.credit.operator} (R$ {c.left})" for c in standing.undecided)
-    message = f"nothing is set off: art. 14 allows a part of the debt and doesn't say which, and set_off_share is hold; credits: {named}"
+    message = "nothing is set off: art. 14 allows a part of the debt and doesn't say which, and set_off_share is hold; "
+    message += f"credits: {named}"
     fix = "geobill policy set set_off_share SHARE, once it is decided (art. 15)"
     return (Finding("set_off_held", "warning", message, fix),)
 

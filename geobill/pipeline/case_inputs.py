@@ -21,6 +21,7 @@ def inputs_of_case(stored: Stored, file: CaseFile, months: Iterable[BillingMonth
         "equipment": rows_text(equipment, EQUIPMENT),
         "case": canonical_json(file),
         **({"permits": canonical_json(decrees_of(stored.files))} if stored.files else {}),
+        **({"suspensions": canonical_json(list(stored.suspensions.values()))} if stored.suspensions else {}),
     }
     last: dict[str, object] = {}
     for month in months:

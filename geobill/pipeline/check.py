@@ -112,12 +112,12 @@ def draft_month(
         decrees = month_decrees(desk)
         findings = (
             *_issued_before(month, [o for o, d in standing.demanded.items() if d.invoice is not None]),
-            *differences(desk.month.bill, standing.billed),
+            *differences(desk.month.bill, standing.demanded),
             *undecided_credits(standing),
             *court_findings(desk.month.bill),
             *own_templates(desk.templates),
             *decrees.findings,
-            *month_policy_findings(workspace.settings, month, desk.month.decisions),
+            *month_policy_findings(workspace.settings, desk.month),
         )
         files += [(p.file_name, p.content) for p in decrees.papers]
         files.append((f"conferencia-{month}.csv", comparison_csv(month, comparison.previous, comparison.operators)))

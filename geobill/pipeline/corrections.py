@@ -31,6 +31,7 @@ from geobill.pipeline.comparing import NOTHING, sides
 from geobill.pipeline.month import Month, Stored
 from geobill.pipeline.notes import blank_note, issue_note, notes_folder, write_note_files
 from geobill.pipeline.papers import inputs_of
+from geobill.pipeline.policy import record_hand_edits
 from geobill.pipeline.replay import priced_again
 from geobill.store.ledger import Ledger
 from geobill.store.notes import NoteBook
@@ -96,6 +97,7 @@ def correct_months(
     with database.read() if dry_run else database.write() as connection:
         stored = Stored(workspace, connection)
         months, differences, findings = _differences(workspace, connection, stored, first, last, operator, say)
+        findings += () if dry_run else record_hand_edits(workspace, connection, now)
         due = due_on or note_due(workspace.settings, stored.law, issued_on)
         notes, held = [], []
         for owner in sorted({d.operator.id for d in differences}):
@@ -162,7 +164,7 @@ def _differences(
         billed = {
             owner: stands
             for owner, stands in demanded(month, invoices, notes).items()
-            if stands.is_billed and operator in (None, owner)
+            if operator in (None, owner) and (stands.is_billed or operator is not None)
         }
         if not billed:
             never.append(month)

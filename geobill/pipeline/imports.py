@@ -11,7 +11,7 @@ import geopandas as gpd
 from sqlalchemy import Connection
 
 from geobill.domain.finding import Finding, ImportReport
-from geobill.domain.network import Municipality
+from geobill.domain.network import SUSPECTED, Municipality
 from geobill.errors import InputError
 from geobill.intake.cabinets import read_cabinets
 from geobill.intake.coverage import coverage_summary, draw_coverage
@@ -83,7 +83,7 @@ def _import(
         said = check_rows(PermitRegister(connection, workspace.database.tables).load_files(), reading.accepted)
         reading = dataclasses.replace(reading, findings=(*reading.findings, *said))
         batch = None if dry_run else registers.new_batch_id()
-        report = _report(_with_emptiness(reading), found, batch, {})
+        report = _report(_with_emptiness(_with_suspects(reading)), found, batch, {})
         if batch is not None:
             registers.save_batch(
                 report,
@@ -191,6 +191,16 @@ def _with_stored(reading: Reading, stored: gpd.GeoDataFrame) -> Reading:
     return replace(
         reading, findings=(*reading.findings, Finding("already_stored", "warning", message, fix, rows=tuple(rows)))
     )
+
+
+def _with_suspects(reading: Reading) -> Reading:
+    """Add a note where rows wait for a case: nothing else makes them due."""
+    rows = tuple(int(r) for r in reading.accepted.loc[reading.accepted["status"] == SUSPECTED, "source_row"])
+    if not rows:
+        return reading
+    message = f"{len(rows)} row(s) are suspected: they are charged on no day until their case is decided (art. 10 § 1)."
+    fix = "Open a case that names them: geobill case open --kind clandestine --operator ID --segment ID …"
+    return replace(reading, findings=(*reading.findings, Finding("suspected_waits", "note", message, fix, rows=rows)))
 
 
 def _with_emptiness(reading: Reading) -> Reading:

@@ -1,7 +1,7 @@
 """The notch report: each network of a month beside the edges of the scale of R, and what some metres would change."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from geobill.domain.notch_report import (
     NotchRow,
     Supposed,
 )
-from geobill.law.figures import Bracket
+from geobill.law.figures import Bracket, StatuteFigures
 from geobill.law.notches import (
     Approach,
     Notch,
@@ -30,7 +30,7 @@ from geobill.law.notches import (
     steps_of,
     would_pay,
 )
-from geobill.law.policy import as_decided, decided_reducer
+from geobill.law.policy import decided_reducer
 from geobill.pipeline.month import Month, Stored, Terms, decrees_of
 from geobill.pricing.in_force import due_rows
 from geobill.pricing.lines import Prices
@@ -53,7 +53,15 @@ class _Scale:
     clandestine_counts: bool
 
 
-def report_notches(workspace: Workspace, month: BillingMonth) -> NotchReport:
+@dataclass(frozen=True)
+class Reported:
+    """The report with the statute that it cites."""
+
+    report: NotchReport
+    figures: StatuteFigures
+
+
+def report_notches(workspace: Workspace, month: BillingMonth) -> Reported:
     """Report where each operator's (or permit's) network of a month stands beside the notches of R; changes nothing.
 
     Raises
@@ -63,7 +71,7 @@ def report_notches(workspace: Workspace, month: BillingMonth) -> NotchReport:
     """
     with workspace.database.read() as connection:
         found = Stored(workspace, connection).price(month)
-        law, on = found.law, month.first_day
+        law, on = found.law, found.law.day_for(month)
         figure = law.figures.figure("reducer", on)
         method = figure.method or found.policy.reducer_method
         head = NotchReport(
@@ -78,7 +86,7 @@ def report_notches(workspace: Workspace, month: BillingMonth) -> NotchReport:
             rows=(),
         )
         if method == GRADUATED:
-            return head
+            return Reported(head, law.figures)
         graduated = None
         if figure.method is None:  # a law that says "whole" itself has no graduated reading
             terms = Terms(changes={"reducer_method": GRADUATED})
@@ -89,11 +97,11 @@ def report_notches(workspace: Workspace, month: BillingMonth) -> NotchReport:
         for owner, scope in _scopes(found)
         if scope.extension_m or scope.silence
     ]
-    return NotchReport(**{**vars(head), "ranges": _ranges(scale), "rows": tuple(rows)})
+    return Reported(replace(head, ranges=_ranges(scale), rows=tuple(rows)), law.figures)
 
 
 def _scale_of(found: Month, brackets: tuple[Bracket, ...]) -> _Scale:
-    policy = as_decided(found.policy, found.decisions, found.bill.month.first_day)
+    policy = found.policy
     steps = steps_of(brackets, decided_reducer(policy, found.decisions))
     return _Scale(
         steps,
@@ -118,7 +126,7 @@ def _range(edge: Fraction, scale: _Scale) -> EdgeRange:
 
 def _scopes(found: Month) -> list[tuple[Operator, Scope]]:
     """Whose extensions set R in the month, by the code that prices it."""
-    month, policy = found.bill.month, as_decided(found.policy, found.decisions, found.bill.month.first_day)
+    month, policy = found.bill.month, found.policy
     prices = Prices(found.law, month, policy, decrees_of(found.files))
     due = due_rows(found.segments, month, policy)
     measured = found.priced.cut.measure(due, prices)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from geobill.documents.note import TITLES, render_note
+from geobill.documents.note import render_note
 from geobill.documents.overrides.folder import read_templates
 from geobill.domain.check import DRAFT_NUMBER
 from geobill.domain.note import CREDIT, DIFFERENCE, FINE, RETROACTIVE, SINGLE_PAYMENT, Note
@@ -64,7 +64,8 @@ def issue_note(
             f"The note would be due on {note.due_on.isoformat()}, before it is issued ({note.issued_on.isoformat()}): "
             "nobody can pay in time. Give the due date with --due YYYY-MM-DD, on or after the day of issue."
         )
-    ledger, book = (kind(connection, workspace.database.tables) for kind in (Ledger, NoteBook))
+    tables = workspace.database.tables
+    ledger, book = Ledger(connection, tables), NoteBook(connection, tables)
     templates = read_templates(workspace.root)
     kept = dict(inputs) | ({"templates": canonical_json(templates.as_text)} if templates.files else {})
     archived = {role: ledger.archive(role.rpartition("/")[2], text) for role, text in kept.items()}
@@ -109,8 +110,3 @@ def write_note_files(workspace: Workspace, numbers: Iterable[str], out: Path) ->
 def blank_note(note: Note) -> Note:
     """Return a note as it would be, without number and digest, for a look that issues nothing."""
     return replace(note, number=DRAFT_NUMBER, digest="")
-
-
-def note_title(note: Note) -> str:
-    """Name a note for a list, in Portuguese."""
-    return TITLES[note.kind]

@@ -94,9 +94,7 @@ def _annex_gpkg(desk: Desk, mine: OperatorBill, invoice: Invoice) -> list[Paper]
         due_rows(f[f["operator"] == owner], found.bill.month, found.policy) for f in (found.segments, found.equipment)
     )
     pieces, cabinets = (f[f["operator"] == owner] for f in (found.priced.pieces, found.priced.cabinets))
-    content = annex_gpkg(
-        invoice, pieces, segments, equipment, cabinets, desk.coverage, found.law.figures
-    )
+    content = annex_gpkg(invoice, pieces, segments, equipment, cabinets, desk.coverage, found.law.figures)
     return [Paper("anexo_gpkg", desk.file_name("anexo", stem(invoice), "gpkg"), content)]
 
 

@@ -15,7 +15,7 @@ from geobill.domain.network import NOT_YET
 from geobill.domain.ratio import Ratio
 from geobill.domain.record import to_plain
 from geobill.law.policy import Policy
-from geobill.pipeline.month import Month, Stored, decrees_of
+from geobill.pipeline.month import Month, Stored
 from geobill.pricing.in_force import day_of, text
 from geobill.pricing.network import CutNetwork, cut_network
 from geobill.pricing.price import PricedMonth
@@ -86,7 +86,7 @@ class Past:
             if order.suspension.from_on <= month.last_day and (order.last_day or date.max) >= month.first_day
         ]
         whole = whole and all((since, until) == (month.first_day, month.last_day) for _, since, until in courts)
-        decreed = {n for n, d in (decrees_of(self._stored.files) or {}).items() if d <= month.last_day}
+        decreed = {n for n, d in (self._stored.decrees or {}).items() if d <= month.last_day}
         decided = tuple(sorted(d.id for d in self._stored.decisions.values() if _decided(d.in_force_from, month)))
         law = tuple(_figures(self._stored.law, self._stored.law.day_for(month)))
         key = (*standing, policy, batch, law, tuple(n for n, *_ in courts), frozenset(decreed), decided)

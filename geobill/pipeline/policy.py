@@ -1,9 +1,10 @@
 """The policy set, dated and remembered: what a value rests on, who changed it, under which value months were billed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
@@ -23,11 +24,16 @@ from geobill.law.policy import (
     newest_decision,
     parse_policy,
 )
+from geobill.law.statutes.street_use import StreetUseLaw
+from geobill.pipeline.law import load_law
 from geobill.store.ledger import Ledger
 from geobill.store.policy import HAND, PolicyBook, PolicyChange
 from geobill.store.registers import Registers
 from geobill.store.settings import FILE_NAME, Settings, read_settings, replace_file, set_policy
 from geobill.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from geobill.pipeline.month import Month
 
 DEFAULTS = {k.key: k.default for k in KEYS}
 
@@ -91,6 +97,7 @@ def change_policy(
     with ExitStack() as undo:
         with workspace.database.write() as connection:
             decisions = Registers(connection, workspace.database.tables).load_decisions()
+            law = load_law(workspace, connection)
             decided_reducer(policy, decisions)
             if decision is not None:
                 _check_decision(decision, key, policy, decisions, since)
@@ -98,7 +105,7 @@ def change_policy(
             book.save(hand_edits(settings, book.load()), now)
             month = "" if since is None else str(since)
             previous = _state(settings).get((month, key), "")
-            if previous != stored:
+            if not _same(key, previous, stored):
                 book.save([PolicyChange(key, stored, previous, month, by)], now)
             undo.callback(
                 replace_file, path, path.read_bytes()
@@ -108,7 +115,7 @@ def change_policy(
     on = date.max if since is None else since.first_day
     behind = decision_behind(key, policy, decisions, on)
     found = [
-        _resting(key, policy, decisions, on),
+        None if key in _settled(law, on) else _resting(key, policy, decisions, on),
         _too_wide(key, stored, behind, since),
         _overridden(key, stored, settings, since),
     ]
@@ -125,23 +132,37 @@ def show_policy(workspace: Workspace, month: BillingMonth, profile: str | None =
         )
     with workspace.database.read() as connection:
         decisions = Registers(connection, workspace.database.tables).load_decisions()
+        law = load_law(workspace, connection)
     policy, on = workspace.settings.policy_in(month, profile), month.first_day
     behind = {k.key: decision_behind(k.key, policy, decisions, on) for k in KEYS}
     named = {key: None if found is None else found.id for key, found in behind.items()}
-    return PolicyShown(policy, named, policy_findings(policy, decisions, on))
+    return PolicyShown(policy, named, policy_findings(policy, decisions, on, _settled(law, on)))
 
 
-def month_policy_findings(
-    settings: Settings, month: BillingMonth, decisions: Mapping[str, Decision]
+def month_policy_findings(settings: Settings, found: "Month") -> tuple[Finding, ...]:
+    """Say which values a month was priced under rest on no decision in force on its first day; see :func:`policy_findings`."""
+    month = found.bill.month
+    named = replace(
+        found.policy, above_100_km=settings.policy_in(month).above_100_km
+    )  # not yet held for want of a decision
+    return policy_findings(named, found.decisions, month.first_day, _settled(found.law, month.first_day))
+
+
+def policy_findings(
+    policy: Policy, decisions: Mapping[str, Decision], on: date, settled: Collection[str] = ()
 ) -> tuple[Finding, ...]:
-    """Say which values of a month's policy rest on no decision in force on its first day; see :func:`policy_findings`."""
-    return policy_findings(settings.policy_in(month), decisions, month.first_day)
+    """Say which values in force on a day no recorded decision gives (art. 15), and which a decision contradicts.
 
-
-def policy_findings(policy: Policy, decisions: Mapping[str, Decision], on: date) -> tuple[Finding, ...]:
-    """Say which values in force on a day no recorded decision gives (art. 15), and which a decision contradicts."""
-    found = (_resting(k.key, policy, decisions, on) for k in KEYS)
+    ``settled`` are keys that the statute itself answers: their values move nothing.
+    """
+    found = (_resting(k.key, policy, decisions, on) for k in KEYS if k.key not in settled)
     return tuple(f for f in found if f)
+
+
+def _settled(law: StreetUseLaw, on: date) -> tuple[str, ...]:
+    """Return the keys that the statute answers on a day, whatever the policy says."""
+    scales = (f for f in law.figures.figures if f.name == "reducer" and f.in_force(on))
+    return ("reducer_method",) if any(f.method for f in scales) else ()
 
 
 def record_hand_edits(workspace: Workspace, connection: Connection, now: str) -> tuple[Finding, ...]:
@@ -170,7 +191,7 @@ def read_history(workspace: Workspace) -> PolicyHistory:
         month = invoice.month
         today = as_decided(workspace.settings.policy_in(month), decisions, month.first_day).as_text()
         for use in invoice.basis.policy:
-            if today.get(use.key, use.value) != use.value:
+            if use.key in today and not _same(use.key, use.value, today[use.key]):
                 found.setdefault((month, use.key, use.value, today[use.key]), []).append(invoice.number)
     otherwise = tuple(BilledOtherwise(*place, tuple(numbers)) for place, numbers in sorted(found.items()))
     return PolicyHistory(tuple(changes), tuple(hand_edits(workspace.settings, changes)), otherwise)
@@ -183,8 +204,18 @@ def hand_edits(settings: Settings, changes: Iterable[PolicyChange]) -> list[Poli
     return [
         PolicyChange(key, there.get((since, key), ""), before, since, HAND)
         for since, key in sorted({*recorded, *there}, key=lambda place: (place[0], list(DEFAULTS).index(place[1])))
-        if (before := recorded.get((since, key), "" if since else DEFAULTS[key])) != there.get((since, key), "")
+        if not _same(
+            key, before := recorded.get((since, key), "" if since else DEFAULTS[key]), there.get((since, key), "")
+        )
     ]
+
+
+def _same(key: str, one: str, other: str) -> bool:
+    """Whether two texts are the same value: 30 is 30.0; a blank one is none."""
+    if not (one and other):
+        return one == other
+    first, second = (getattr(parse_policy({key: text}), key) for text in (one, other))
+    return bool(first == second)
 
 
 def settings_as_known(settings: Settings, changes: Sequence[PolicyChange], known_until: str) -> Settings:

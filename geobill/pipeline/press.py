@@ -9,7 +9,6 @@ from pathlib import Path
 import pyproj
 import shapely
 
-import geobill
 from geobill.domain.record import canonical_json, sha256
 from geobill.store.audit import Audit
 from geobill.store.ledger import Ledger
@@ -33,11 +32,11 @@ def load_presses(audit: Audit) -> dict[str, dict[str, str]]:
 @cache
 def this_press() -> dict[str, str]:
     """Return this very program: its version and sources, and the libraries that draw and print."""
-    root = Path(geobill.__file__).parent
+    root = Path(__file__).parents[1]
     sources = [p for p in sorted(root.rglob("*")) if p.suffix in SOURCES and p.is_file()]
     text = "".join(f"{p.relative_to(root).as_posix()} {sha256(p.read_bytes())}\n" for p in sources)
     return {
-        "geobill": geobill.__version__,
+        "geobill": version("geobill"),
         "program": sha256(text),
         "python": ".".join(platform.python_version_tuple()[:2]),
         "geos": shapely.geos_version_string,

@@ -192,6 +192,12 @@ def kept_law(texts: Texts) -> StreetUseLaw:
     return StreetUseLaw(figures)
 
 
+def statute_of_note(texts: Texts) -> StreetUseLaw:
+    """Return the statute that was archived with a note; that of its last month where each has its own."""
+    role = max(role for role in texts if role.rpartition("/")[2] == "statute")
+    return kept_law({"statute": texts[role]})
+
+
 def kept_policy(texts: Texts) -> Policy:
     """Return an archived policy; keys that are younger take their defaults, which change nothing that was issued."""
     return parse_policy(json.loads(texts["policy"]))

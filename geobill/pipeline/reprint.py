@@ -20,7 +20,7 @@ from geobill.pipeline.month import Month
 from geobill.pipeline.notes import PAPERS
 from geobill.pipeline.papers import Desk, invoice_papers
 from geobill.pipeline.press import press_differences, this_press
-from geobill.pipeline.replay import KeptDrafting, kept_law, kept_templates
+from geobill.pipeline.replay import KeptDrafting, kept_templates, statute_of_note
 from geobill.pipeline.verify_inputs import Difference, Look
 
 Printed = Mapping[str, bytes]
@@ -161,9 +161,9 @@ def decree_again(
 
 
 def note_again(note: Note, texts: Mapping[str, str]) -> Iterator[Printed]:
-    """Print a note, by the statute that was kept with it; that of its last month where each has its own."""
-    kind, statute = PAPERS[note.kind], max(role for role in texts if role.rpartition("/")[2] == "statute")
-    made = render_note(note, kept_law({"statute": texts[statute]}).figures, kept_templates(texts))
+    """Print a note."""
+    kind = PAPERS[note.kind]
+    made = render_note(note, statute_of_note(texts).figures, kept_templates(texts))
     yield {kind if form == "pdf" else f"{kind}_{form}": content for form, content in made.items()}
 
 

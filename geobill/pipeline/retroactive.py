@@ -105,11 +105,8 @@ def bill_retroactive(
         if demand.demanded:
             due = due_on or due_day(workspace.settings, stored.law, BillingMonth(issued_on.year, issued_on.month))
             note = _note(stored, workspace, file, demand, issued_on, due, by)
-            note = (
-                blank_note(note)
-                if dry_run
-                else issue_note(workspace, connection, note, inputs_of_case(stored, file, (m.month for m in demand.demanded)), now=now)
-            )
+            inputs = inputs_of_case(stored, file, (m.month for m in demand.demanded))
+            note = blank_note(note) if dry_run else issue_note(workspace, connection, note, inputs, now=now)
     issued = note is not None and not dry_run
     files = write_note_files(workspace, [note.number], folder) if note is not None and issued else ()
     return Retroactive(file, note, demand, months, priced, issued, files, findings)

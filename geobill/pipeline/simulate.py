@@ -13,13 +13,13 @@ from geobill.billing.simulation import compare_bills
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Bill, Decision
 from geobill.domain.money import plain
-from geobill.domain.simulation import Change, MapRead, Side, Simulation
+from geobill.domain.simulation import SUPPOSED, Change, MapRead, Side, Simulation
 from geobill.errors import InputError
 from geobill.intake.land_values import read_land_values
 from geobill.intake.reader import read_layer
 from geobill.intake.reading import Options
 from geobill.intake.zones import repair_zones
-from geobill.law.figures import Bracket
+from geobill.law.figures import Bracket, StatuteFigures
 from geobill.law.policy import KEYS, check_answer, check_policy_value, in_force, parse_policy
 from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.law.supposed import IN_THE_PRICE, suppose
@@ -66,12 +66,13 @@ OWN = Ask()
 
 @dataclass(frozen=True)
 class Simulated:
-    """The comparison with what each side was priced by, and in what they differ."""
+    """The comparison with what each side was priced by, and in what they differ; ``figures`` are the base's statute."""
 
     simulation: Simulation
     base: Side
     scenario: Side
     changes: tuple[Change, ...]
+    figures: StatuteFigures
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def simulate(
         compare_bills(*bills),
         *(_described(side, mine[-1]) for side, mine in zip(sides, bills, strict=True)),
         changes=_changes(sides, bills),
+        figures=sides[0].stored.law.figures,
     )
 
 
@@ -162,7 +164,7 @@ def _side(
         raise InputError("A side takes an imported edition or a proposed map, not both: leave one of them out.")
     terms = Terms(profile=ask.profile, changes=changes, edition=ask.edition, supposed=supposed)
     if ask.figures or ask.brackets or ask.law_of is not None:
-        as_of = ask.law_of.first_day if ask.law_of else None
+        as_of = law.day_for(ask.law_of) if ask.law_of else None
         terms = replace(terms, law=replace(law, figures=suppose(law.figures, ask.figures, ask.brackets, as_of)))
     proposed = None
     if ask.land_values is not None:
@@ -170,7 +172,7 @@ def _side(
         say(f"{proposed.accepted} of {proposed.read} rows of {proposed.file} are zones; nothing of it is stored")
         terms = replace(terms, edition=proposed.file, zones=zones)
     if ask.law_of is not None:
-        terms = _as_of(workspace, connection, terms, decisions, ask.law_of)
+        terms = _as_of(workspace, connection, law, terms, decisions, ask.law_of)
     stored = Stored(workspace, connection, terms)
     above = next((Decimal(d.answer) for d in supposed.values()), None)
     return _Priced(ask, stored, proposed, above)
@@ -190,7 +192,7 @@ def _policy(
     else:
         answer = check_answer(ABOVE, above.replace(",", "."))
         decision = Decision(
-            f"supposed {answer}", "none", first.first_day, "nobody: a simulation supposes it", ABOVE, answer
+            f"{SUPPOSED}{answer}", "none", first.first_day, "nobody: a simulation supposes it", ABOVE, answer
         )
         changes[ABOVE], supposed = decision.id, {decision.id: decision}
     return {key: check_policy_value(key, value) for key, value in changes.items()}, supposed
@@ -206,13 +208,16 @@ def _is_number(text: str) -> bool:
 def _as_of(
     workspace: Workspace,
     connection: Connection,
+    law: StreetUseLaw,
     terms: Terms,
     decisions: Mapping[str, Decision],
     month: BillingMonth,
 ) -> Terms:
     """Take policy, decisions and edition of another month, on every day."""
-    database, on = workspace.database, month.first_day
-    then = {d.id: replace(d, in_force_from=None if in_force(d, on) else date.max) for d in decisions.values()}
+    database, on = workspace.database, law.day_for(month)
+    then = {
+        d.id: replace(d, in_force_from=None if in_force(d, month.first_day) else date.max) for d in decisions.values()
+    }
     own = workspace.settings.policy_in(month, terms.profile)
     edition = terms.edition
     if edition is None:
@@ -273,7 +278,7 @@ def _changes(sides: Sequence[_Priced], bills: tuple[list[Bill], list[Bill]]) -> 
         editions = base.basis.edition or "", scenario.basis.edition or ""
         if editions[0] != editions[1] or sides[0].proposed != sides[1].proposed:
             found[Change("edition", "", *editions)] = None
-        laws, on = [side.stored.law for side in sides], base.month.first_day
+        laws, on = [side.stored.law for side in sides], sides[0].stored.law.day_for(base.month)
         for name in IN_THE_PRICE:
             values = [law.figures.value(name, on) if law.figures.has(name, on) else None for law in laws]
             if values[0] != values[1]:

@@ -76,8 +76,8 @@ def bill_at_once(
             )
         if price.total is None:
             raise LawError(
-                f"The monthly price of {operator} is held: the law gives no R for {price.network_length_m} m (art. 7). A year can't be "
-                "paid at a price that nobody has decided: record the decision (art. 15), then issue. Nothing was issued."
+                f"The monthly price of {operator} is held: the law gives no R for {price.network_length_m} m (art. 7). A year "
+                "can't be paid at a price that nobody has decided: record the decision (art. 15), then issue. Nothing was issued."
             )
         note = single_payment(
             mine.operator,

@@ -21,7 +21,7 @@ from geobill.store.workspace import Workspace
 class Standing:
     """A priced month beside the books, by operator.
 
-    ``waiting`` are operators with something due and neither an invoice nor a single payment, in the order of their
+    ``waiting`` are operators with something due and neither an invoice nor a note on the month, in the order of their
     numbers. ``set_offs`` are those of standing invoices, and for who waits those that an invoice would have now.
     ``undecided`` are credits of who waits, where nobody has decided which share may be set off (art. 14).
     """
@@ -30,11 +30,6 @@ class Standing:
     waiting: tuple[OperatorBill, ...]
     set_offs: Mapping[str, tuple[SetOff, ...]]
     undecided: tuple[OpenCredit, ...]
-
-    @property
-    def billed(self) -> dict[str, Demanded]:
-        """Return operators with an invoice of the month, or who paid it at once."""
-        return {o: d for o, d in self.demanded.items() if d.is_billed}
 
 
 def load_demanded(workspace: Workspace, connection: Connection, month: BillingMonth) -> dict[str, Demanded]:
@@ -47,8 +42,7 @@ def load_demanded(workspace: Workspace, connection: Connection, month: BillingMo
 def load_standing(workspace: Workspace, connection: Connection, found: Month) -> Standing:
     """Return what stands of a priced month, over an open transaction."""
     known = load_demanded(workspace, connection, found.bill.month)
-    billed = {o for o, d in known.items() if d.is_billed}
-    waiting = tuple(o for o in found.bill.operators if o.total > 0 and o.operator.id not in billed)
+    waiting = tuple(o for o in found.bill.operators if o.total > 0 and o.operator.id not in known)
     open_credits = [c for c in CreditBook(connection, workspace.database.tables).load() if c.left > 0]
     share = found.policy.set_off_share
     set_offs = {o: d.invoice.set_offs for o, d in known.items() if d.invoice is not None}

@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geobill.documents.apostila import APOSTILA_FORMS, apostila_job
+from geobill.documents.case_papers import CASE_FORMS
+from geobill.documents.case_sample import SHOWN, sample_case_job
 from geobill.documents.docx_check import DocxCheck, check_docx
 from geobill.documents.figures import NamedFigure
 from geobill.documents.forms import Job, make
 from geobill.documents.html import figures_in, read_page, text_lines
+from geobill.documents.note import NOTE_FORMS, note_job
 from geobill.documents.overrides.folder import (
     FOLDER,
     PACKAGE,
+    SKELETON,
     WHAT,
     Templates,
     ignored_files,
@@ -21,16 +25,33 @@ from geobill.documents.overrides.folder import (
     read_templates,
 )
 from geobill.documents.render import DECREE_FORMS, INVOICE_FORMS, decree_job, invoice_job
-from geobill.documents.sample import sample_change, sample_draft, sample_figures, sample_invoice, sample_map
+from geobill.documents.sample import (
+    sample_change,
+    sample_draft,
+    sample_figures,
+    sample_invoice,
+    sample_map,
+    sample_note,
+)
+from geobill.documents.templating import referenced
 from geobill.documents.typesetting import TEMPLATES
 from geobill.errors import InputError, StoreError, TemplateError
 from geobill.store.settings import replace_file
+
+MAP = "mapa.svg.j2"
+
+
+def _sample_of_case(paper: str) -> Callable[[Templates], Job]:
+    return lambda _: sample_case_job(paper)
+
 
 # Sample documents by the file name that they get, with their forms.
 SAMPLES: dict[str, tuple[Callable[[Templates], Job], tuple[str, ...]]] = {
     "fatura": (lambda own: invoice_job(sample_invoice(), sample_map(own), sample_figures()), INVOICE_FORMS),
     "apostila": (lambda _: apostila_job(sample_change(), sample_figures()), APOSTILA_FORMS),
     "minuta": (lambda own: decree_job(sample_draft(), sample_map(own), sample_figures()), DECREE_FORMS),
+    "nota": (lambda _: note_job(sample_note(), sample_figures()), NOTE_FORMS),
+    **{paper: (_sample_of_case(paper), CASE_FORMS) for paper in SHOWN},
 }
 
 
@@ -158,14 +179,33 @@ def check_edited(file: Path, against: Path | None) -> DocxCheck:
 def _refusal_of(templates: Templates) -> str | None:
     for job, forms in SAMPLES.values():
         try:
-            make(job(templates), forms, templates)
+            if _is_touched(job(PACKAGE), templates):
+                make(job(templates), forms, templates)
         except TemplateError as refusal:
             return str(refusal)
     return None
 
 
+def _is_touched(job: Job, templates: Templates) -> bool:
+    """Whether a document could come out otherwise with the workspace's templates; what isn't certain counts as touched."""
+    if {MAP, SKELETON} & set(templates.files):  # drawn before the text, or filled after it
+        return True
+    seen: set[str] = set()
+    todo: list[str | None] = [job.template]
+    while todo:
+        name = todo.pop()
+        if name is None or name in templates.files:
+            return True
+        if name not in seen:
+            seen.add(name)
+            todo += referenced(templates.source(name) or "")
+    return False
+
+
 def _try(name: str, templates: Templates, out: Path | None) -> TriedDocument:
     job, forms = SAMPLES[name]
+    if out is None and not _is_touched(job(PACKAGE), templates):
+        return TriedDocument(name, None)
     package = make(job(PACKAGE), forms)
     try:
         own = make(job(templates), forms, templates)

@@ -29,7 +29,7 @@ from geobill.pricing.whole_month import cabinets_of, whole_month
 
 HELD_REASONS = {
     HELD_OVERLAP: "the value map gives two values for this place; set on_overlap, or correct the map",
-    "no_zone": "no zone of the value map covers this place or lies within max_gap_m of it (art. 7 prices it by the map); "
+    "no_zone": "no zone of the value map covers this place or lies within max_gap_m of it (art. {article} prices it by the map); "
     "complete the map, or raise max_gap_m",
     PAYER_HELD: "the line that pays for this strip (same_strip = once) is held: its permit is above 100 km",
 }
@@ -264,7 +264,11 @@ def _held(operator: Operator, scope: Scope, measured: Measured, prices: Prices) 
     for s in pieces:
         if s.held:
             metres[s.segment, s.held] += s.length_m
-    return tuple(Held(operator.id, segment, code, HELD_REASONS[code], "7", m) for (segment, code), m in metres.items())
+    article = prices.law.article("land_value", prices.on)
+    return tuple(
+        Held(operator.id, segment, code, HELD_REASONS[code].format(article=article), article, m)
+        for (segment, code), m in metres.items()
+    )
 
 
 def _total(books: list[Books], stored: Any, not_due: Any) -> Books:

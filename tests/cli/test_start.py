@@ -108,6 +108,8 @@ def test_tab_knows_the_operators_of_the_workspace(workspace, tmp_path):
 
 
 def test_tab_knows_the_decisions_and_the_profiles_of_the_workspace(workspace):
+    act = ("--number", "1", "--date", "2026-01-15", "--signatory", "P", "--question", "above_100_km", "--answer", "0.6")
+    done("decision", "add", "--id", "D1", *act, workspace=workspace)
     here = ("-w", str(workspace))
     assert tab(*here, "policy", "set", "above_100_km", "") == ["hold", "D1"]
     assert tab(*here, "decision", "show", "--id", "") == ["D1"]

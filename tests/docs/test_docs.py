@@ -17,6 +17,7 @@ from geobill.documents.gpkg_styles import STATES as PIECE_STATES
 from geobill.documents.held_words import HELD
 from geobill.documents.words import FLAGS
 from geobill.domain.apostila import CAUSES as APOSTILA_CAUSES
+from geobill.domain.deadline import CODES as DEADLINES
 from geobill.domain.finding import REASON_CODES
 from geobill.domain.network import KINDS, STATUSES
 from geobill.domain.permit import ACTS, STATES
@@ -153,6 +154,8 @@ def test_the_keys_told_are_those_of_the_answers(tmp_path):
     moved = network.rename(network.with_name("projeto.geojson"))
     scan = tmp_path / "decisao.pdf"
     scan.write_bytes(b"%PDF-1.7")
+    plain_figures = tmp_path / "conta.json"
+    plain_figures.write_text('{"date": "2026-11-30", "equipment": [{"volume_m3": "1.20"}]}', encoding="utf-8")
     calls = {
         "geobill init": ("init", tmp_path / "outra"),
         "geobill operator add": ("operator", "add", "--id", "zeta", "--name", "Zeta S.A."),
@@ -168,6 +171,18 @@ def test_the_keys_told_are_those_of_the_answers(tmp_path):
         "geobill decision list": ("decision", "list"),
         "geobill decision show": ("decision", "show", "--id", "D2"),
         "geobill decision scan": ("decision", "scan", "--id", "D2", "--out", tmp_path / "papel.pdf"),
+        "geobill law show": ("law", "show", "--on", ISSUED_ON),
+        "geobill law confirm": ("law", "confirm", "--until", "2028-06-30", "--by", "Ana"),
+        "geobill law amend": (
+            *("law", "amend", "--act", "Decreto 9/2027", "--article", "1", "--file", scan, "--by", "Ana"),
+            *("--figure", "price_per_m3", "--value", "162.45", "--date", "2027-01-01"),
+        ),
+        "geobill statute new": (
+            *("statute", "new", "--like", "caieiras-lei-3057-2001", ROOT / "tests" / "law" / "vila_ficticia.toml"),
+            *("-w", tmp_path / "outra"),
+        ),
+        "geobill statute list": ("statute", "list"),
+        "geobill assess": ("assess", "--statute", "caieiras-lei-3057-2001", plain_figures),
         "geobill inspect": ("inspect", moved),
         "geobill import land-values": (
             *("import", "land-values", tmp_path / "files" / "mapa.geojson", "--edition", "x", "--in-force-from"),
@@ -191,11 +206,36 @@ def test_the_keys_told_are_those_of_the_answers(tmp_path):
         "geobill price": ("price", "--month", MONTH),
         "geobill bill": ("bill", "--month", MONTH, "--issued-on", ISSUED_ON),
         "geobill bill check": ("bill", "check", "--month", MONTH),
+        "geobill explain": ("explain", "2026/000001", "--line", "1"),
+        "geobill verify": ("verify", "2026/000001"),
+        "geobill deadlines": ("deadlines", "--from", ISSUED_ON, "--until", "2027-12-01"),
+        "geobill credit add": (
+            *("credit", "add", "--id", "C1", "--operator", "alfa", "--law", "Lei 5.000/2025", "--amount", "20.00"),
+            *("--on", "2026-11-02"),
+        ),
+        "geobill credit list": ("credit", "list"),
+        "geobill correct": ("correct", "--month", MONTH, "--reason", "x", "--issued-on", ISSUED_ON),
+        "geobill invoice list": ("invoice", "list"),
+        "geobill invoice show": ("invoice", "show", "2026/000001"),
+        "geobill invoice cancel": ("invoice", "cancel", "2026/000002", "--reason", "x", "--by", "Ana", "--on", ISSUED_ON),
+        "geobill simulate": ("simulate", "--month", MONTH, "--policy", "reducer_method=graduated"),
+        "geobill report notches": ("report", "notches", "--month", MONTH),
         "geobill permit remove": ("permit", "remove", "--number", "1/2026", "--on", "2026-11-20"),
         "geobill deposit release": (
             *("deposit", "release", "--permit", "1/2026", "--on", "2026-12-01"),
             *("--reason", "retirada"),
         ),
+        "geobill suspension add": (
+            *("suspension", "add", "--id", "S1", "--case", "1", "--court", "TJSP", "--kind", "final", "--effect", "accrues"),
+            *("--articles", "7", "--operator", "alfa", "--from", "2026-12-01"),
+        ),
+        "geobill suspension list": ("suspension", "list"),
+        "geobill suspension show": ("suspension", "show", "S1"),
+        "geobill suspension lift": (
+            *("suspension", "lift", "S1", "--on", "2026-12-05", "--by", "Ana", "--reference", "R"),
+            *("--months", "none", "--late-charges", "no"),
+        ),
+        "geobill suspension risks": ("suspension", "risks"),
         "geobill templates list": ("templates", "list"),
         "geobill templates copy": ("templates", "copy", "mapa.svg.j2"),
         "geobill doctor": ("doctor",),
@@ -268,6 +308,12 @@ def test_every_finding_is_explained_to_somebody():
     assert {"already_stored", "crs_missing", "width_unusual", "differs_from_issued"} <= codes
     text = page("analista.md") + page("financeiro.md") + page("juridico.md")
     assert sorted(c for c in codes if f"`{c}`" not in text) == []
+
+
+def test_the_legal_office_finds_every_difference_that_verify_can_find_and_every_deadline():
+    codes = called_with("Difference") | set(DEADLINES)
+    assert {"input_altered", "document_differs", "limitation"} <= codes
+    assert sorted(c for c in codes if f"`{c}`" not in page("juridico.md")) == []
 
 
 def called_with(*functions):

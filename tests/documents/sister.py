@@ -1,4 +1,4 @@
-"""Records under the law of Vila Fictícia (``tests/law/vila_ficticia.toml``), whose every figure and article differs from Caieiras's."""
+"""Records under the law of Vila Fictícia (``tests/law/vila_ficticia.toml``): no figure or article of it is that of Caieiras."""
 
 from datetime import date
 from decimal import Decimal
@@ -141,7 +141,9 @@ def draft(**changes) -> DecreeDraft:
     return DecreeDraft(**{**values, **changes})
 
 
-def suspended(effect="accrues", lines=None, case="1001234-56.2026.8.26.0106", court="1ª Vara Cível de Caieiras") -> Suspended:
+def suspended(
+    effect="accrues", lines=None, case="1001234-56.2026.8.26.0106", court="1ª Vara Cível de Caieiras"
+) -> Suspended:
     lines = (records.network_line("500.00"),) if lines is None else tuple(lines)
     total = sum((line.amount for line in lines), Decimal("0.00"))
     length = sum((line.length_m or Decimal(0) for line in lines), Decimal("0.00"))

@@ -27,6 +27,7 @@ from geobill.documents.overrides.folder import (
 from geobill.documents.render import render_decree_forms, render_invoice, render_invoice_forms
 from geobill.documents.templating import package_source
 from geobill.errors import TemplateError
+from geobill.pipeline.templates import SAMPLES
 
 NAME = "fatura.typ.j2"
 OPEN, CLOSE = '{% extends "_base.typ.j2" %}\n{% block body %}\n', "\n{% endblock %}\n"
@@ -219,7 +220,7 @@ def test_copy_edit_check(workspace, tmp_path):
     assert checked.code == 0, checked.err
     assert checked.json["templates"] == [{"name": NAME, "ok": True, "refusal": None}]
     found = {d["name"]: d for d in checked.json["documents"]}
-    assert set(found) == {"fatura", "apostila", "minuta"}
+    assert set(found) == set(SAMPLES)
     assert "-Fatura mensal de preço público" in found["fatura"]["diff"]
     assert "+Demonstrativo mensal" in found["fatura"]["diff"]
     assert [f["name"] for f in found["fatura"]["missing_figures"]] == ["invoice.yearly, 1ª ocorrência"]

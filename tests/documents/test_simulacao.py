@@ -15,11 +15,14 @@ from workspaces import done
 
 from documents.reading import squeeze, text_of
 from geobill.documents.simulation import change_value, chart_of
+from geobill.documents.statute_words import StatuteWords
 from geobill.domain.dates import BillingMonth
 from geobill.domain.simulation import Change, MonthPair, OperatorPair, Pair, Simulation
+from geobill.law.statutes import load_statute
 
 HOSTILE = " \"<script>alert(1)</script>' & Cia"
 D = Decimal
+STATUTE = StatuteWords.of_month(load_statute("caieiras-lei-3057-2001").figures, BillingMonth(2026, 11))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +76,7 @@ def test_the_page_says_what_was_compared_and_what_is_only_supposed(folder):
     said = text(page_of(made, "s.html"))
     assert "SIMULAÇÃO – nada foi emitido nem gravado" in said
     assert "Preço do m³ de armários (R$) 150,00 165,00" in said
-    assert "R = 0,6, por decisão suposta: ninguém a tomou" in said
+    assert "R = 0,60, por decisão suposta: ninguém a tomou" in said
     assert "O mapa proposta.geojson é uma proposta, lida e não importada: 2 de 3 linhas servem de zona." in said
     assert "novembro de 2026 a dezembro de 2026 (2 meses)" in said
     assert "nan" not in said.lower().split()
@@ -178,9 +181,9 @@ def test_nothing_to_charge_makes_an_empty_chart():
 
 def test_a_scale_and_a_figure_are_written_as_people_read_them():
     scale = Change("brackets", "reducer", "", "5000: 1.00; 7500.50: 0.90; : 0.80")
-    assert change_value(scale, scale.scenario) == "até 5 km, 1,00; até 7,5005 km, 0,90; acima, 0,80"
-    assert change_value(Change("figure", "price_per_piece", "", "35"), "35") == "35,00"
-    assert change_value(Change("figure", "price_per_piece", "", "35"), "") == "nenhum"
+    assert change_value(scale, scale.scenario, STATUTE) == "até 5 km, 1,00; até 7,5005 km, 0,90; acima, 0,80"
+    assert change_value(Change("figure", "price_per_piece", "", "35"), "35", STATUTE) == "35,00"
+    assert change_value(Change("figure", "price_per_piece", "", "35"), "", STATUTE) == "nenhum"
 
 
 def test_the_table_adds_up_in_each_of_its_kinds(folder):

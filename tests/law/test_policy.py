@@ -7,11 +7,25 @@ import pytest
 
 from geobill.domain.invoice import Decision
 from geobill.errors import PolicyError
-from geobill.law.policy import KEYS, check_answer, check_policy_value, decided_reducer, parse_policy
+from geobill.law.policy import (
+    KEYS,
+    answers,
+    as_decided,
+    check_answer,
+    check_policy_value,
+    decided_reducer,
+    decision_behind,
+    newest_decision,
+    parse_policy,
+)
 
 
-def decision(question="above_100_km", answer="0.60"):
-    return Decision("D1", "1/2026", date(2026, 11, 3), "Prefeito", question, answer)
+def decision(question="above_100_km", answer="0.60", id_="D1", since=None, on=date(2026, 11, 3)):
+    return Decision(id_, "1/2026", on, "Prefeito", question, answer, since)
+
+
+def recorded(*decisions):
+    return {d.id: d for d in decisions}
 
 
 def test_defaults_are_the_contract_s():
@@ -90,3 +104,80 @@ def test_above_100_km_rests_on_a_recorded_decision():
 def test_an_answer_that_is_no_reducer_is_refused(answer):
     with pytest.raises(PolicyError, match="above 0 and at most 1"):
         check_answer("above_100_km", answer)
+
+
+OTHER = {
+    "above_100_km": "D1",
+    "max_gap_m": "7.5",
+    "length_precision_m": "0.1",
+    "limitation_years": "10",
+    "ample_defence_days": "15",
+    "set_off_share": "0.3",
+}
+
+
+def values():
+    """Each key with each value that it lists, and one of those that it describes."""
+    for key in KEYS:
+        for value in dict.fromkeys(
+            [key.default, *(v for v in key.values if " " not in v), OTHER.get(key.key, key.default)]
+        ):
+            yield pytest.param(key.key, value, id=f"{key.key}={value}")
+
+
+@pytest.mark.parametrize(("key", "value"), [v for v in values() if v.values != ("above_100_km", "hold")])
+def test_every_value_can_rest_on_a_decision_that_gives_exactly_it(key, value):
+    policy = parse_policy({key: value})
+    given = decision(key, "0.60" if key == "above_100_km" else value)
+    assert decision_behind(key, policy, recorded(given), date(2001, 7, 1)) == given
+    assert not any(answers(decision(k.key, OTHER.get(k.key, k.default)), key, policy) for k in KEYS if k.key != key)
+    other = next(v.values[1] for v in values() if v.values[0] == key and v.values[1] != value)
+    assert not answers(given, key, parse_policy({key: other}))
+
+
+def test_a_number_is_the_same_number_however_it_is_written():
+    assert answers(decision("max_gap_m", "7.50"), "max_gap_m", parse_policy({"max_gap_m": "7.5"}))
+
+
+def test_above_100_km_the_policy_names_the_decision_and_no_other_will_do():
+    policy, twin = parse_policy({"above_100_km": "D1"}), decision(id_="D2")
+    assert decision_behind("above_100_km", policy, recorded(twin), date(2026, 11, 1)) is None
+    assert decision_behind("above_100_km", policy, recorded(decision(), twin), date(2026, 11, 1)).id == "D1"
+
+
+def test_of_several_decisions_the_newest_in_force_on_the_day_counts():
+    old, new = (
+        decision("on_border", "mean", "A", date(2026, 1, 1)),
+        decision("on_border", "mean", "B", date(2026, 7, 1)),
+    )
+    always = decision("on_border", "mean", "C", on=date(2025, 3, 1))
+    policy, all_ = parse_policy({"on_border": "mean"}), recorded(old, new, always)
+    on = [date(2025, 12, 31), date(2026, 1, 1), date(2026, 6, 30), date(2026, 7, 1)]
+    assert [decision_behind("on_border", policy, all_, day).id for day in on] == ["C", "A", "A", "B"]
+    assert newest_decision("on_border", all_, on[-1]) == new
+    assert newest_decision("on_overlap", all_, on[-1]) is None
+    assert decision_behind("on_border", parse_policy({}), all_, on[-1]) is None
+
+
+def test_above_100_km_is_held_until_its_decision_is_in_force():
+    policy, waiting = parse_policy({"above_100_km": "D1"}), recorded(decision(since=date(2026, 7, 2)))
+    assert as_decided(policy, waiting, date(2026, 7, 1)).above_100_km == "hold"
+    assert as_decided(policy, waiting, date(2026, 7, 2)) == policy
+    assert as_decided(policy, recorded(decision()), date(2001, 7, 1)) == policy
+    assert as_decided(policy, {}, date(2026, 7, 1)) == policy  # refused by decided_reducer, not held in silence
+
+
+def test_an_answer_is_recorded_as_the_policy_writes_it():
+    assert check_answer("max_gap_m", " 1E+1 ") == "10"
+    assert check_answer("above_100_km", "0,60") == "0,60"
+    assert check_answer("O muro conta?", " Não. ") == "Não."
+    with pytest.raises(PolicyError, match="Allowed: lower, higher, mean"):
+        check_answer("on_border", "0.6")
+    for typo in ("on_bordr", "roundin", "max_gap"):
+        with pytest.raises(PolicyError, match="no policy key"):
+            check_answer(typo, "lower")
+
+
+def test_the_table_that_holds_a_wrong_value_is_named():
+    with pytest.raises(PolicyError, match=r"^here: on_border can't be 'x'"):
+        parse_policy({"on_border": "x"}, "here")

@@ -65,7 +65,7 @@ def test_equipment_needs_one_price_and_only_one():
         ('value = "0.025"', 'value = "-0.025"', "above 0 up to 1"),
         ('value = "0.025"', 'value = "0,025"', "not a decimal"),
         ('article = "5"', 'article = ""', "no article"),
-        ('act = "Lei 12/2010"\nin_force_from = 2010-03-03\n\n[[figure]]\nname = "depr', 'act = "Lei 12/2010"\n\n[[figure]]\nname = "depr', "incomplete"),
+        ("in_force_from = 2010-03-03\n", "", "incomplete"),
         ("in_force_from = 2010-03-03", 'in_force_from = "2010-03-03"', "a date without quotes"),
         ("in_force_from = 2010-03-03", "in_force_from = 2009-03-03", "before the law was published"),
         ("in_force_from = 2010-03-03", "in_force_from = 2010-03-04", "isn't given for 2010-03-03"),

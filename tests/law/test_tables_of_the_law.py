@@ -19,7 +19,7 @@ from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.pricing.lines import Prices, Stretch
 
 D = Decimal
-NOV = date(2026, 11, 1)
+NOV, NOVEMBER, ONE = date(2026, 11, 1), BillingMonth(2026, 11), D(1)
 LAW = load_statute("caieiras-lei-3057-2001")
 VILA = StreetUseLaw(parse_statute(Path(__file__).with_name("vila_ficticia.toml").read_text(encoding="utf-8")))
 LAWS = {"caieiras": LAW, "vila": VILA}
@@ -125,7 +125,7 @@ def stretch(length, width="0.50", value="100", status="permitted", days=30, name
     return Stretch(name, None, None, status, "Z", D(value), D(length), D(width), days, None, ())
 
 
-def lines(law, stretches, reducer=D(1), month=BillingMonth(2026, 11)):
+def lines(law, stretches, reducer=ONE, month=NOVEMBER):
     found = Prices(law, month, parse_policy({})).network_lines(stretches, reducer)
     return list(found.values())
 

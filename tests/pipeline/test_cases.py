@@ -319,21 +319,8 @@ def test_rows_from_a_list_and_a_scan_that_is_kept(tmp_path):
     import_line(root, "S1", 1000, 500, "--status", "suspected")
     ids = tmp_path / "ids.txt"
     ids.write_text("S1\n\nS1\n", encoding="utf-8")
-    opened = done(
-        "case",
-        "open",
-        "--kind",
-        "clandestine",
-        "--operator",
-        "alfa",
-        "--subject",
-        "x",
-        "--on",
-        "2026-03-02",
-        "--rows",
-        ids,
-        workspace=root,
-    )
+    asked = ("case", "open", "--kind", "clandestine", "--operator", "alfa", "--subject", "x", "--rows", ids)
+    opened = done(*asked, "--on", "2026-03-02", workspace=root)
     assert (opened["id"], opened["segments"]) == ("2026-001", ["S1"])
     scan = tmp_path / "laudo.pdf"
     document = pypdfium2.PdfDocument.new()
@@ -346,8 +333,7 @@ def test_rows_from_a_list_and_a_scan_that_is_kept(tmp_path):
         root, "case", "impossibility", "2026-001", "--on", "2026-03-03", "--by", "x", "--paper", ids
     )
     ids.write_text("S2\n", encoding="utf-8")
-    more = ("case", "open", "--kind", "clandestine", "--operator", "alfa", "--subject", "x", "--rows", ids)
-    assert "neither a segment nor a cabinet" in refused(root, *more)
+    assert "neither a segment nor a cabinet" in refused(root, *asked)
 
 
 def test_deposits_are_listed_and_follow_the_price_by_decision_only(tmp_path):

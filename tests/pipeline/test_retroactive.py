@@ -2,7 +2,7 @@
 
 import json
 from datetime import date
-from decimal import Decimal as D
+from decimal import Decimal
 
 import pytest
 from workspaces import (
@@ -62,7 +62,7 @@ def by_month(answer):
 
 
 def total(answer, state):
-    return sum((D(m["amount"]) for m in answer["months"] if m["state"] == state), D(0))
+    return sum((Decimal(m["amount"]) for m in answer["months"] if m["state"] == state), Decimal(0))
 
 
 # 400 m × 0.50 m × T × 3 % × 50 % × 0.90 × 2: 972.00 a month with T = 180, 1,296.00 with T = 240
@@ -88,8 +88,8 @@ def test_what_is_older_than_five_years_is_worked_out_and_held(town, tmp_path):
     # the month that was due on 16 November 2021 is five years and fourteen days old on 30 November 2026
     assert by_month(answer)["2021-10"]["state"] == "held"
     assert by_month(answer)["2021-11"]["state"] == "demanded"
-    assert total(answer, "held") == D("627.10") + 31 * D("972.00")
-    assert D(answer["total"]) == total(answer, "demanded") == 14 * D("972.00") + 46 * D("1296.00")
+    assert total(answer, "held") == Decimal("627.10") + 31 * Decimal("972.00")
+    assert Decimal(answer["total"]) == total(answer, "demanded") == 14 * Decimal("972.00") + 46 * Decimal("1296.00")
     assert [f["code"] for f in answer["findings"]] == ["limitation"]
     assert answer["issued"]
     assert answer["number"] == "2026/000001"
@@ -138,7 +138,24 @@ def test_a_month_that_is_not_invoiced_yet_comes_with_its_invoice(town, tmp_path)
     decide(town)
     assert max(by_month(retroactive(town))) == "2026-09"
     october = done("price", "--month", "2026-10", workspace=town)
-    assert [line["amount"] for o in october["operators"] for line in o["lines"] if line["multiplier"] == "2"] == ["1296.00"]
+    assert [line["amount"] for o in october["operators"] for line in o["lines"] if line["multiplier"] == "2"] == [
+        "1296.00"
+    ]
+
+
+def test_a_month_that_a_case_demanded_gets_no_invoice_over_it(town, tmp_path):
+    import_line(town, tmp_path)
+    decide(town)
+    retroactive(town)
+    billed = bill(town, "--due", "2026-12-15", month="2026-10", issued_on=ISSUED)
+    assert billed["invoices"] == []
+    (said,) = [f for f in billed["findings"] if f["code"] == "partly_demanded"]
+    assert "R$ 1296.00" in said["message"]
+    assert "R$ 11016.00" in said["message"]
+    with_all = ("correct", "--month", "2026-10", "--reason", "rede regular nunca faturada", "--issued-on", ISSUED)
+    assert geobill(*with_all, workspace=town).code == 1  # nobody asks for the rest by the way
+    rest = done(*with_all, "--operator", "alfa", workspace=town)
+    assert [n["total"] for n in rest["notes"]] == ["9720.00"]
 
 
 def test_a_second_run_demands_nothing_twice(town, tmp_path):
@@ -218,6 +235,6 @@ def test_the_note_keeps_what_it_was_computed_from(town, tmp_path):
         assert {"statute", "network", "case", "2021-11/edition", "2023-01/edition", "2021-11/policy"} <= set(kept)
         case = json.loads(Ledger(connection, opened.database.tables).load_archived(kept["case"]))
         assert case["case"]["id"] == "C1"
-    assert note.total == sum((line.amount for line in note.lines), D(0))
+    assert note.total == sum((line.amount for line in note.lines), Decimal(0))
     for line in note.lines:
-        assert line.now == sum((part.amount for part in line.lines), D(0))
+        assert line.now == sum((part.amount for part in line.lines), Decimal(0))

@@ -15,7 +15,7 @@ from workspaces import done, geobill, import_zones
 
 from geobill.billing.simulation import compare_bills
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import Basis, Bill, Books, Held, Line, OperatorBill, WholeMonth
+from geobill.domain.invoice import Basis, Bill, Books, Held, Line, OperatorBill, Suspended, WholeMonth
 from geobill.domain.network import Operator
 from geobill.errors import BooksDontCloseError
 
@@ -251,6 +251,17 @@ def test_any_two_sides_add_up_however_they_differ(base, data):
     assert found.amount.difference == sum((o.amount.difference for o in found.operators), ZERO)
 
 
+def test_what_a_court_suspends_stands_apart_and_in_no_total():
+    bill = bill_of(BillingMonth(2026, 11), {"x": [("network", "A", D("10.00"))]})
+    (line,) = bill.operators[0].lines
+    order = Suspended("x", "S1", "1000", "TJSP", "accrues", (line,), D("10.00"), D("1.00"))
+    mine = replace(bill.operators[0], lines=(), total=ZERO, reducer=None, suspended=(order,))
+    found = compare_bills([bill], [replace(bill, operators=(mine,), suspended=(order,))])
+    assert (found.suspended.base, found.suspended.scenario) == (ZERO, D("10.00"))
+    assert (found.amount.scenario, found.operators[0].suspended.scenario) == (ZERO, D("10.00"))
+    assert found.operators[0].reducers == (("0.90",), ("0.90",))
+
+
 def test_a_bill_whose_lines_are_not_its_total_is_found():
     bill = bill_of(BillingMonth(2026, 11), {"x": [("network", "A", D("10.00"))]})
     wrong = replace(bill, operators=(replace(bill.operators[0], total=D("10.01")),))
@@ -292,7 +303,7 @@ def test_what_cannot_be_simulated_is_refused_with_what_to_do(town, options, said
 
 def test_results_never_go_over_the_workspace_s_own_files_or_each_other(town, tmp_path):
     changed = ("simulate", "--month", MONTH, "--figure", "price_per_m3=1")
-    for name in ("cadastre.gpkg", "geobill.toml"):
+    for name in ("cadastre.gpkg", "geobill.toml", "documents/2026-11/index.html"):
         assert "own file" in refused(town, *changed, "--csv", town / name)
     assert "two results" in refused(town, *changed, "--csv", tmp_path / "x", "--html", tmp_path / "x")
     assert not (tmp_path / "x").exists()

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import shutil
 from datetime import date
+from pathlib import Path
 
 import geopandas as gpd
 import pytest
@@ -84,8 +86,8 @@ def town(tmp_path_factory):
 
 
 @pytest.fixture
-def root(tmp_path):
-    return make_workspace(tmp_path)
+def root(town, tmp_path):
+    return Path(shutil.copytree(town, tmp_path / "ws"))
 
 
 @pytest.mark.parametrize(
@@ -120,9 +122,9 @@ def test_an_area_must_be_polygons_inside_the_municipality(town, tmp_path):
     line = write_area(tmp_path / "linha.gpkg", (0, 0), (100, 0), kind=shapely.LineString)
     assert "can't be used as an area" in refused(town, *add(area=line))
     empty = write_geojson(tmp_path / "vazio.geojson", [({"n": 1}, None, None)])
-    assert "neither a coordinate system nor a single geometry" in refused(town, *add(area=empty)) or True
+    assert "no_geometry" in refused(town, *add(area=empty))
     nothing = write_geojson(tmp_path / "nada.geojson", [])
-    refused(town, *add(area=nothing))
+    assert "has no polygon" in refused(town, *add(area=nothing))
     assert done("suspension", "list", workspace=town)["suspensions"] == []
 
 
@@ -171,7 +173,7 @@ def test_part_of_an_operators_permits(root, tmp_path):
     (apart,) = priced(root)["suspended"]
     assert (apart["total"], apart["length_m"]) == ("3.94", "50.00")
     assert float(totals(priced(root))["alfa"]) == pytest.approx(float(before["alfa"]) - 3.94)
-    assert "beta's" not in refused(root, *add(id="S2", permit="P2", operator="beta"))
+    assert "The permit P2 is alfa's, not beta's" in refused(root, *add(id="S2", permit="P2", operator="beta"))
 
 
 def test_an_invoice_keeps_what_is_suspended_and_is_priced_again_from_its_archive(root, tmp_path):
@@ -321,11 +323,11 @@ def test_a_note_knows_its_kind_of_service(service, notes):
     assert {r.id for r in load_risks().notes if r.concerns(service)} == notes
 
 
-def test_risks_warn_before_issue_and_change_no_amount(tmp_path):
+def test_risks_warn_before_issue_and_change_no_amount(town, tmp_path):
     """The same town twice, the operators' service named in one of them."""
     found = {}
     for service in ("", "telecomunicações"):
-        root = make_workspace(tmp_path / (service or "sem"))
+        root = Path(shutil.copytree(town, tmp_path / (service or "sem")))
         network = write_network(tmp_path / "z.geojson", ("Z1", 0.5, [(10, 45), (60, 45)]))
         named = ("--id", "zeta", "--name", "Zeta S.A.", "--service", service)
         done("operator", "add", *named, workspace=root)

@@ -4,7 +4,6 @@ from datetime import date
 
 import geopandas as gpd
 import pytest
-from pricing.shapes import line
 
 from geobill.domain.case import (
     DEFENCE_LODGED,
@@ -25,6 +24,7 @@ from geobill.domain.dates import BillingMonth
 from geobill.law.policy import parse_policy
 from geobill.pricing.cased import follow_cases
 from geobill.pricing.in_force import continued, due_rows
+from pricing.shapes import line
 
 LAW = date(2001, 6, 27)
 DECIDED = (DOUBLED, "2026-09-01")
@@ -124,7 +124,11 @@ def test_only_articles_10_and_12_double():
         ),
         (one("permitted", "2010-01-01"), (DECIDED,), [("clandestine", "2001-06-27", None, None)]),
         (one("permitted"), (), [("permitted", None, None, None)]),
-        (one("planned", permit="P1"), ((INSTALLED, "2026-03-12"), DECIDED), [("clandestine", "2026-03-12", None, "P1")]),
+        (
+            one("planned", permit="P1"),
+            ((INSTALLED, "2026-03-12"), DECIDED),
+            [("clandestine", "2026-03-12", None, "P1")],
+        ),
     ],
 )
 def test_rows_of_clandestine_cases(row, acts, expected):

@@ -3,6 +3,7 @@
 import pytest
 from workspaces import done, geobill
 
+from geobill.domain.dates import BillingMonth
 from geobill.errors import GeobillError
 from geobill.store import settings as settings_room
 from geobill.store.settings import read_settings, set_policy, write_settings
@@ -62,6 +63,19 @@ BOX = "[-46.8232, -23.4268, -46.6545, -23.3262]"
         ("[policy]\n", "[policy]\nmax_gap_m = true\n", "give metres as a number"),
         ("[policy]\n", '[policy]\nreducer_method = "gradual"\n', "Allowed: whole, graduated"),
         ("[policy]\n", '[policy]\nlimitation_years = "ages"\n', "Allowed: years, 1 to 100, none"),
+        ("[policy]\n", "[policy]\nsince = 3\n", r"'since' in \[policy\] holds tables.*2026-07"),
+        ("[policy]\n", "[policy.since]\non_border = 'mean'\n", r"'since' in \[policy\] holds tables"),
+        ("[policy]\n", "[policy.since.2026-7]\n", r"\[policy.since.2026-7\] names no month"),
+        ("[policy]\n", "[policy.since.2026-13]\n", "'2026-13' is not a month"),
+        (
+            "[policy]\n",
+            "[policy.since.2026-07]\nmax_gap = 5\n",
+            r"\[policy.since.2026-07\]: There is no policy key 'max_gap'",
+        ),
+        ("[policy]\n", "[policy.since.2026-07]\non_border = 3\n", r"\[policy.since.2026-07\]: on_border can't be '3'"),
+        ("[policy]\n", "[policy.profile]\nx = 3\n", r"'profile' in \[policy\] holds tables"),
+        ("[policy]\n", "[policy.profile.x]\nmax_gap = 5\n", r"\[policy.profile.x\]: There is no policy key 'max_gap'"),
+        ("[policy]\n", "[policy.outra]\n", "no policy key 'outra'"),
         ("[policy]\n", "", None),
     ],
 )
@@ -170,3 +184,104 @@ def test_a_file_from_before_the_section_is_read_as_it_was(path):
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: text.index("[billing]")] + text[text.index("[policy]") :], encoding="utf-8")
     assert not read_settings(path).billing.second_person
+
+
+# -- dated changes and profiles
+
+JULY, SEPTEMBER = BillingMonth(2026, 7), BillingMonth(2026, 9)
+BY_HAND = """[policy]
+on_border = "higher"
+
+# decreto 9
+[policy.since.2026-09] # de setembro em diante
+on_border = "mean"
+
+[policy.since.2026-07]
+max_gap_m = 5
+
+[policy.profile.estudo]
+reducer_method = "graduated"
+"""
+
+
+def test_a_month_takes_the_changes_up_to_it_whatever_their_order_in_the_file(path):
+    change(path, "[policy]\n", BY_HAND)
+    read = read_settings(path)
+    months = [BillingMonth(2026, m) for m in (6, 7, 8, 9, 12)]
+    taken = [(p.on_border, str(p.max_gap_m)) for p in map(read.policy_in, months)]
+    assert taken == [("higher", "20"), ("higher", "5"), ("higher", "5"), ("mean", "5"), ("mean", "5")]
+    assert list(read.policy_since) == [JULY, SEPTEMBER]
+    assert read.policy.on_border == "higher"
+
+
+def test_a_profile_is_the_policy_with_its_own_values(path):
+    change(path, "[policy]\n", BY_HAND)
+    read = read_settings(path)
+    assert (read.profiles["estudo"].reducer_method, read.profiles["estudo"].on_border) == ("graduated", "higher")
+    assert read.policy.reducer_method == "whole"
+    in_september = read.policy_in(SEPTEMBER, "estudo")
+    assert (in_september.reducer_method, in_september.on_border) == ("graduated", "mean")
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "BOM"])
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
+def test_a_dated_change_keeps_everything_else_as_it_was(path, mark, ends):
+    before = mark + path.read_bytes().replace(b"\n", ends)
+    path.write_bytes(before)
+    set_policy(path, "max_gap_m", "5", SEPTEMBER)
+    set_policy(path, "max_gap_m", "7", JULY)
+    set_policy(path, "on_border", "mean", SEPTEMBER)
+    july = ends.join([b"", b"[policy.since.2026-07]", b'max_gap_m = "7"', b""])
+    september = ends.join([b"", b"[policy.since.2026-09]", b'max_gap_m = "5"', b'on_border = "mean"', b""])
+    assert path.read_bytes() == before + july + september
+    set_policy(path, "rounding", "half_even")
+    assert path.read_bytes() == before + b'rounding = "half_even"' + ends + july + september
+
+
+def test_a_dated_change_stands_in_its_place_and_comments_stay_with_their_tables(path):
+    change(path, "[policy]\n", BY_HAND)
+    path.write_text(path.read_text(encoding="utf-8") + "\n# fim\n", encoding="utf-8")
+    set_policy(path, "on_border", "lower", BillingMonth(2026, 8))
+    set_policy(path, "on_border", "higher", SEPTEMBER)
+    set_policy(path, "on_border", "lower", BillingMonth(2027, 1))
+    text = path.read_text(encoding="utf-8")
+    assert text.index("[policy.since.2026-08]") < text.index("# decreto 9\n[policy.since.2026-09] # de setembro")
+    assert '[policy.since.2026-09] # de setembro em diante\non_border = "higher"\n' in text
+    assert text.endswith('# fim\n\n[policy.since.2027-01]\non_border = "lower"\n')
+    assert read_settings(path).policy_in(BillingMonth(2027, 1)).on_border == "lower"
+
+
+def test_tables_that_stand_apart_are_written_where_they_stand(path):
+    text = path.read_text(encoding="utf-8")
+    billing, policy = text.index("[billing]"), text.index("# política")
+    later = "[policy.since.2026-11]\nrounding = 'half_even' # parecer 3\n"
+    apart = f"{text[:billing]}{BY_HAND}\n{text[billing:policy]}{later}"
+    path.write_text(apart, encoding="utf-8")
+    set_policy(path, "rounding", "half_up", BillingMonth(2026, 11))
+    set_policy(path, "same_strip", "once")
+    changed = apart.replace("'half_even' # parecer 3", '"half_up" # parecer 3')
+    changed = changed.replace('on_border = "higher"\n', 'on_border = "higher"\nsame_strip = "once"\n', 1)
+    assert path.read_text(encoding="utf-8") == changed
+
+
+@pytest.mark.parametrize(
+    ("form", "since"),
+    [
+        ("since = {2026-07 = {on_border = 'mean'}}\n", JULY),
+        ("since.2026-07.on_border = 'mean'\n", JULY),
+        ('on_border = """\nmean"""\n', None),
+    ],
+)
+def test_a_form_in_which_it_cannot_be_written_is_refused_untouched(path, form, since):
+    change(path, "[policy]\n", f"[policy]\n{form}")
+    before = path.read_bytes()
+    with pytest.raises(GeobillError, match=r'without disturbing.*under the heading \[policy.*on_border = "lower"'):
+        set_policy(path, "on_border", "lower", since)
+    assert path.read_bytes() == before
+
+
+def test_an_id_with_signs_of_its_own_is_written_so_that_it_is_read_again(path):
+    set_policy(path, "above_100_km", 'D "1" \\ # x')
+    assert read_settings(path).policy.above_100_km == 'D "1" \\ # x'
+    set_policy(path, "above_100_km", "D2")
+    assert path.read_text(encoding="utf-8").endswith('above_100_km = "D2"\n')

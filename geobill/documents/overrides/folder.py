@@ -29,6 +29,7 @@ WHAT: dict[str, str] = {
     "caso_multa.typ.j2": "the decision on a daily fine, art. 9 (PDF, HTML)",
     "caso_notificacao.typ.j2": "a case's notice with its term, arts. 9, 10, 12 (PDF, HTML)",
     "caso_suspensao.typ.j2": "the suspension of new projects and its end, art. 9 (PDF, HTML)",
+    "explicacao.typ.j2": "why an amount is what it is, one page for the file (PDF)",
     "fatura.typ.j2": "the monthly invoice (PDF, HTML)",
     "mapa.svg.j2": "the map of a network",
     "minuta_decreto.typ.j2": "the draft of the permit decree (PDF, HTML, text of the DOCX)",
