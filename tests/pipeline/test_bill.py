@@ -268,8 +268,8 @@ def test_what_two_invoices_share_is_archived_once(workspace):
     bill(workspace, month="2026-12", issued_on="2027-01-04")
     assert query(workspace, "SELECT count(*) FROM invoice_inputs") == [(24,)]
     kinds = dict(query(workspace, "SELECT kind, count(*) FROM archive GROUP BY kind"))
-    # network and equipment are each operator's own: alfa has no cabinets, which is an empty list
-    assert kinds == {"statute": 1, "policy": 1, "decisions": 1, "edition": 1, "network": 2, "equipment": 2}
+    # network and equipment are each operator's own: alfa has no cabinets, which is an empty list; each number says its press
+    assert kinds == {"press": 4, "statute": 1, "policy": 1, "decisions": 1, "edition": 1, "network": 2, "equipment": 2}
 
 
 def test_bill_and_price_say_the_same(workspace):
