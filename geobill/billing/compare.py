@@ -204,12 +204,17 @@ def _same(key: tuple[bool, str], was: list[Part], now: list[Part], effects: _Eff
     """Whether nothing but R differs; then its effect is added here, the short way."""
     if len(was) != len(now):
         return False
-    was, now = (sorted(parts, key=Part.signature) if len(parts) > 1 else parts for parts in (was, now))
+    was, now = (sorted(parts, key=_in_order) if len(parts) > 1 else parts for parts in (was, now))
     if any(a.signature() != b.signature() for a, b in zip(was, now, strict=True)):
         return False
     if any(a.reducer != b.reducer for a, b in zip(was, now, strict=True) if a.state == PRICED):
         effects.add(REDUCER, [key[1]], _metres(now), _charge(now) - _charge(was))
     return True
+
+
+def _in_order(part: Part) -> tuple[object, ...]:
+    """Key that puts equal parts side by side, whatever the order of rows: parts that differ in R alone by their R."""
+    return (part.signature(), part.reducer)
 
 
 def _changed(

@@ -30,7 +30,8 @@ def box(id_="E1", volume="2", price="150", **more):
 def charge(part):
     if part.state != PRICED:
         return Fraction(0)
-    return part.quantity * part.width * part.land_value * part.law * part.multiplier * part.days * part.reducer
+    price = part.quantity * part.width * part.land_value * part.law * part.multiplier * part.days
+    return price * part.demanded * part.reducer
 
 
 def side(*parts):
@@ -192,6 +193,7 @@ PARTS = st.builds(
     law=st.sampled_from([LAW, Fraction("0.018")]),
     multiplier=st.sampled_from([Fraction(1), Fraction(2), Fraction(4)]),
     days=st.builds(Fraction, st.integers(1, 28), st.sampled_from([28, 30, 31])),
+    demanded=st.sampled_from([Fraction(1), Fraction(1), Fraction(0), Fraction(1, 2), Fraction(2, 3)]),
     reducer=st.sampled_from([Fraction(1), Fraction("0.9"), Fraction(5900, 6000)]),
 )
 

@@ -249,6 +249,28 @@ def test_later_imports_decisions_and_policy_change_nothing_that_was_issued(copy,
     assert verify(copy)[0] == 0
 
 
+def test_what_courts_suspend_what_is_set_off_own_templates_and_cancelled_invoices(prepared, tmp_path):
+    root = shutil.copytree(prepared, tmp_path / "ws")
+    order = ("--case", "1", "--court", "TJSP", "--kind", "injunction", "--effect", "accrues")
+    days = ("--from", "2026-11-10", "--until", "2026-11-20")
+    done("suspension", "add", "--id", "S1", *order, "--articles", "10 § 2", "--operator", "alfa", *days, workspace=root)
+    done("suspension", "add", "--id", "S2", *order, "--articles", "7", "--service", "gas", *days, workspace=root)
+    credit = ("--law", "Lei 1/2020", "--amount", "10.00", "--on", "2026-01-01")
+    done("credit", "add", "--id", "C1", "--operator", "beta", *credit, workspace=root)
+    done("policy", "set", "set_off_share", "0.5", workspace=root)
+    done("templates", "copy", "fatura.typ.j2", workspace=root)
+    bill(root)
+    cancelled = ("--reason", "emitida por engano", "--by", "Ana")
+    done("invoice", "cancel", "2026/000001", "--on", "2026-12-02", *cancelled, workspace=root)
+    status, answer = verify(root)
+    assert (status, answer["findings"]) == (0, [])
+    assert answer["records"][0]["what"] == "alfa 2026-11 (cancelled)"
+    assert all(r["notes"] == [] for r in answer["records"])
+    explained = [done("explain", f"2026/00000{n}", workspace=root) for n in (1, 2)]
+    assert [s["suspension"] for s in explained[0]["suspended"]] == ["S1"]
+    assert [(s["credit"], s["amount"]) for s in explained[1]["set_offs"]] == [("C1", "10.00")]
+
+
 def inputs_of(one):
     return {role: BEFORE["archive"][digest] for role, digest in one["inputs"].items()}
 
