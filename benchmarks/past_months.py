@@ -39,8 +39,8 @@ def main() -> None:
         start = time.perf_counter()
         issued = geobill(ws, "bill", "--retroactive", "C1", "--issued-on", "2026-11-30")
         print(
-            f"{len(answer['months'])} months of {FOUND} stretches beside {answer['months'][-1]['reducer']} = R: {answer['priced']} priced, "
-            f"the others alike; worked out in {looked:.1f} s, issued with its papers in {time.perf_counter() - start:.1f} s; "
+            f"{len(answer['months'])} months of {FOUND} stretches, R {answer['months'][-1]['reducer']}: {answer['priced']} priced, "
+            f"the others like them; worked out in {looked:.1f} s, issued with its papers in {time.perf_counter() - start:.1f} s; "
             f"R$ {issued['total']} demanded"
         )
 

@@ -85,7 +85,11 @@ def changes(before: str, after: str) -> tuple[str, ...]:
             said.append(f"{owner} was R$ {mine['total']}, is R$ {theirs['total']}")
         elif mine != theirs:
             parts = {"lines": "lines", "held": "held metres", "operator": "name or address"}
-            parts |= {"suspended": "what a court suspends", "set_offs": "what is set off", "paid_at_once": "a single payment"}
+            parts |= {
+                "suspended": "what a court suspends",
+                "set_offs": "what is set off",
+                "paid_at_once": "a single payment",
+            }
             found = [words for key, words in parts.items() if mine.get(key) != theirs.get(key)]
             said.append(f"{owner}: {', '.join(found) or 'R or the yearly price'}")
     if old["basis"] != new["basis"]:

@@ -62,10 +62,13 @@ def bill(
     ] = None,
     retroactive: Annotated[
         str | None,
-        typer.Option("--retroactive", metavar="CASE", help="Bill the past months of a decided case instead of a month."),
+        typer.Option(
+            "--retroactive", metavar="CASE", help="Bill the past months of a decided case instead of a month."
+        ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM", help="Last past month (with --retroactive; else the last one invoiced).")
+        str | None,
+        typer.Option(metavar="YYYY-MM", help="Last past month (with --retroactive; else the last one invoiced)."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Work the past months out and issue nothing (with --retroactive).")
@@ -102,7 +105,9 @@ def bill(
         context.fail("--operator goes with --single-payment YEAR.")
     if retroactive is not None:
         if month is not None or draft:
-            context.fail("--retroactive goes without --month and --draft: the case says which months, --dry-run looks first.")
+            context.fail(
+                "--retroactive goes without --month and --draft: the case says which months, --dry-run looks first."
+            )
         bill_case(retroactive, until, issued_on, due, by, out, dry_run, workspace, json)
         return
     given = [name for name, value in past.items() if value]

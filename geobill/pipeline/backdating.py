@@ -19,5 +19,6 @@ def find_billed_months(workspace: Workspace, connection: Connection, operator: s
     message = f"issued before this was recorded, and so for other amounts: {named}; an issued invoice never changes"
     first, last = min(i.month for i in late), max(i.month for i in late)
     until = f" --until {last}" if last > first else ""
-    fix = f"geobill correct --month {first}{until} --operator {operator} --reason TEXT --dry-run shows what changes; without --dry-run it is settled."
+    command = f"geobill correct --month {first}{until} --operator {operator} --reason TEXT --dry-run"
+    fix = f"{command} shows what changes; without --dry-run it is settled."
     return (Finding("billed_before", "warning", message, fix),)

@@ -28,7 +28,8 @@ TOUCHES_THE_WORLD = {
 }  # fmt: skip
 CLOCKS = {"today", "now", "utcnow", "time", "time_ns", "localtime", "gmtime"}
 CLOCK_OWNERS = {"date", "datetime", "time", "Timestamp", "pd", "pandas", "dt"}
-READ_FIGURES = {"law/figures.py", "law/legal_risk.py", "law/statutes/__init__.py"}  # package data through importlib.resources, nothing else
+# package data through importlib.resources, nothing else
+READ_FIGURES = {"law/figures.py", "law/legal_risk.py", "law/statutes/__init__.py"}
 MAX_LINES = 400
 SHAPELESS = {"utils", "util", "helpers", "helper", "common", "misc", "base_utils"}
 

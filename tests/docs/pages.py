@@ -70,4 +70,6 @@ def write_again(page):
     with tempfile.TemporaryDirectory() as made:
         os.chdir(made)
         shell = Session(Path(made))
-        page.write_text(BLOCK.sub(lambda found: shell.again(found[0]), page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(
+            BLOCK.sub(lambda found: shell.again(found[0]), page.read_text(encoding="utf-8")), encoding="utf-8"
+        )

@@ -81,7 +81,9 @@ def test_an_older_store_is_migrated_with_its_invoices_to_the_byte(old):
     assert answer.code == 0, answer.err
     after = rows(store(old))
     for name in set(before) - {"gpkg_contents", "geobill_schema"}:
-        kept = [row[: len(before[name][0])] for row in after[name]] if before[name] else after[name]  # columns are added
+        kept = (
+            [row[: len(before[name][0])] for row in after[name]] if before[name] else after[name]
+        )  # columns are added
         assert kept == before[name], name
     assert set(before["gpkg_contents"]) < set(after["gpkg_contents"])
     assert version(store(old)) == SCHEMA_VERSION
