@@ -171,7 +171,8 @@ def _terms_of(file: CaseFile, act: CaseAct, place: int, name: str, figures: Stat
     elif act.until is not None:
         code, article = ("fine_defence", "9 § 4") if act.kind == acts.FINED else ("case_term", acts.KINDS[case.kind])
         found.append(term(act.until, code, article, ACT_WORDS.get(act.kind, "termina o prazo")))
-    lasts = act.kind == acts.NOTIFIED and case.kind == acts.INFRACTION and not file.acts_of(acts.PROJECTS_SUSPENDED)
+    penalised = case.kind in (acts.INFRACTION, acts.NONCONFORMITY)
+    lasts = act.kind == acts.NOTIFIED and penalised and not file.acts_of(acts.PROJECTS_SUSPENDED)
     if lasts and act.until is not None and figures.has("suspension_after_days", max(act.until, figures.published_on)):
         days = figures.figure("suspension_after_days", max(act.until, figures.published_on))
         # the infraction lasts from the day after the term; "período superior a trinta dias"

@@ -9,7 +9,7 @@ from geobill.domain.dates import BillingMonth, months_after
 from geobill.domain.invoice import AmountIf, Decision, Held, Line
 from geobill.domain.money import round_money
 from geobill.domain.note import NoteLine
-from geobill.law.policy import KEYS, Policy
+from geobill.law.policy import KEYS, Policy, decision_behind
 
 LIMITATION = "limitation"
 QUESTION = "limitation_years"
@@ -86,15 +86,15 @@ def whole_days(lines: Iterable[Line], month: BillingMonth) -> tuple[Line, ...]:
     return tuple(replace(line, days=month.days, month_days=month.days) for line in lines)
 
 
-def limitation_of(policy: Policy, decisions: Mapping[str, Decision]) -> Limitation:
+def limitation_of(policy: Policy, decisions: Mapping[str, Decision], on: date) -> Limitation:
     """How far back past months are demanded: the policy ``limitation_years`` where a decision says it, else the default.
 
     The law has no term. Five and ten years are argued, and none: what is older than five waits until somebody decides.
+    ``policy`` and decision are those in force on the day of the demand.
     """
-    said = "none" if policy.limitation_years is None else str(policy.limitation_years)
-    found = [d.id for d in decisions.values() if d.question == QUESTION and d.answer.strip() == said]
-    if found:
-        return Limitation(policy.limitation_years, found[-1])
+    decision = decision_behind(QUESTION, policy, decisions, on)
+    if decision is not None:
+        return Limitation(policy.limitation_years, decision.id)
     return Limitation(min(policy.limitation_years or UNDECIDED_YEARS, UNDECIDED_YEARS), None)
 
 

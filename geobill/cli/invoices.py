@@ -194,8 +194,10 @@ def _cancel_summary(data: dict[str, Any]) -> str:
 def _at_once_summary(data: dict[str, Any]) -> str:
     note = data["note"]
     months = [line["month"] for line in note["lines"]]
+    year = [f"{months[0][:5]}{n:02d}" for n in range(1, 13)]
+    apart = f" (invoiced before: {', '.join(m for m in year if m not in months)})" if len(months) < 12 else ""
     lines = [
-        f"single payment {note['number']} of {note['operator']}: {len(months)} months, {months[0]} to {months[-1]}, "
+        f"single payment {note['number']} of {note['operator']}: {len(months)} months of {months[0][:4]}{apart}, "
         f"R$ {note['total']}, due {note['due_on']}",
         f"  {len(data['files'])} documents in {Path(data['files'][0]).parent}",
     ]

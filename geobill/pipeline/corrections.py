@@ -25,17 +25,15 @@ from geobill.domain.invoice import Basis, Held, Invoice, OperatorBill
 from geobill.domain.network import Operator
 from geobill.domain.note import Note, NoteLine
 from geobill.errors import InputError
-from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.pipeline.billing import Say, due_day
 from geobill.pipeline.comparing import NOTHING, sides
 from geobill.pipeline.month import Month, Stored
-from geobill.pipeline.notes import blank_note, issue_note, notes_folder, write_note_files
+from geobill.pipeline.notes import blank_note, issue_note, note_due, notes_folder, write_note_files
 from geobill.pipeline.papers import inputs_of
 from geobill.pipeline.policy import record_hand_edits
 from geobill.pipeline.replay import priced_again
 from geobill.store.ledger import Ledger
 from geobill.store.notes import NoteBook
-from geobill.store.settings import Settings
 from geobill.store.workspace import Workspace
 
 
@@ -102,7 +100,7 @@ def correct_months(
         notes, held = [], []
         for owner in sorted({d.operator.id for d in differences}):
             mine = [d for d in differences if d.operator.id == owner]
-            limitation = limitation_of(workspace.settings.policy_in(_month_of(issued_on)), stored.decisions)
+            limitation = limitation_of(workspace.settings.policy_in(_month_of(issued_on)), stored.decisions, issued_on)
             young = [d for d in mine if limitation.reaches(d.due_on, issued_on)]
             old = [d for d in mine if not limitation.reaches(d.due_on, issued_on)]
             if limitation.decision and old:
@@ -130,14 +128,6 @@ def correct_months(
             notes.append(issue_note(workspace, connection, note, inputs, now=now))
     files = () if dry_run else write_note_files(workspace, [n.number for n in notes], folder)
     return Corrected(months, tuple(notes), tuple(held), tuple(findings), files)
-
-
-def note_due(settings: Settings, law: StreetUseLaw, issued_on: date) -> date:
-    """Due day of a note: that of the invoices of the month in which it is issued (art. 8), or the next that hasn't passed."""
-    month = _month_of(issued_on)
-    while (day := due_day(settings, law, month)) < issued_on:
-        month = month.following()
-    return day
 
 
 def _month_of(day: date) -> BillingMonth:

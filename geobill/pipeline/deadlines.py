@@ -68,7 +68,7 @@ def find_deadlines(workspace: Workspace, first: date, last: date) -> Calendar:
     reached = [o for o in operators.values() if law.exemption(o.kind) is None]
     due_on = _due_day_of(workspace, StreetUseLaw(standing))
     article = standing.figure("due_day", max(first, standing.published_on)).article
-    reach = limitation_of(workspace.settings.policy_in(BillingMonth(first.year, first.month)), decisions)
+    reach = limitation_of(workspace.settings.policy_in(BillingMonth(first.year, first.month)), decisions, first)
     found = [
         *days.terms_since_publication(standing),
         *days.expansion_plans(standing, reached, first, last),

@@ -10,14 +10,12 @@ from sqlalchemy import Connection
 
 from geobill.billing.fines import FinedDays, days_to_charge, fine_line
 from geobill.domain.case import CaseFile, fine_from
-from geobill.domain.dates import BillingMonth
 from geobill.domain.note import FINE, Note, NoteLine
 from geobill.errors import InputError, LawError
-from geobill.pipeline.billing import due_day
 from geobill.pipeline.case_inputs import inputs_of_case
 from geobill.pipeline.cases import base_of, find_case
 from geobill.pipeline.month import Stored, basis_of
-from geobill.pipeline.notes import blank_note, issue_note, notes_folder, write_note_files
+from geobill.pipeline.notes import blank_note, issue_note, note_due, notes_folder, write_note_files
 from geobill.store.notes import NoteBook
 from geobill.store.workspace import Workspace
 
@@ -82,7 +80,7 @@ def charge_fine(
                 f"{file.case.operator} has no monthly price in those months, and the fine is a share of it (art. 9 § 2): there is "
                 "nothing to charge. Nothing was issued."
             )
-        due = due_on or due_day(workspace.settings, stored.law, BillingMonth(issued_on.year, issued_on.month))
+        due = due_on or note_due(workspace.settings, stored.law, issued_on)
         note = _note(workspace, stored, file, lines, total, issued_on, due, by)
         inputs = inputs_of_case(stored, file, dict.fromkeys(line.month for line in lines))
         note = blank_note(note) if dry_run else issue_note(workspace, connection, note, inputs, now=now)

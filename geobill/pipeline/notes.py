@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -9,15 +10,18 @@ from sqlalchemy import Connection
 from geobill.documents.note import render_note
 from geobill.documents.overrides.folder import read_templates
 from geobill.domain.check import DRAFT_NUMBER
+from geobill.domain.dates import BillingMonth
 from geobill.domain.note import CREDIT, DIFFERENCE, FINE, RETROACTIVE, SINGLE_PAYMENT, Note
 from geobill.domain.record import canonical_json, sha256
 from geobill.errors import InputError, StoreError
-from geobill.pipeline.billing import check_folder, write_files
+from geobill.law.statutes.street_use import StreetUseLaw
+from geobill.pipeline.billing import check_folder, due_day, write_files
 from geobill.pipeline.law import load_law
 from geobill.pipeline.papers import slug
 from geobill.pipeline.press import keep_press
 from geobill.store.ledger import Ledger
 from geobill.store.notes import NoteBook
+from geobill.store.settings import Settings
 from geobill.store.workspace import Workspace
 
 FOLDER = "notas"
@@ -84,6 +88,14 @@ def issue_note(
         name = f"{kind}-{issued.number.replace('/', '-')}-{slug(issued.operator.id)}.{form}"
         book.save_document(issued.number, kind if form == "pdf" else f"{kind}_{form}", name, content)
     return issued
+
+
+def note_due(settings: Settings, law: StreetUseLaw, issued_on: date) -> date:
+    """Due day of a note: that of the invoices of the month in which it is issued (art. 8), or the next that hasn't passed."""
+    month = BillingMonth(issued_on.year, issued_on.month)
+    while (day := due_day(settings, law, month)) < issued_on:
+        month = month.following()
+    return day
 
 
 def notes_folder(workspace: Workspace, out: Path | None) -> Path:

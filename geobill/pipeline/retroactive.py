@@ -19,7 +19,7 @@ from geobill.pipeline.billing import due_day
 from geobill.pipeline.case_inputs import inputs_of_case
 from geobill.pipeline.comparing import preceding
 from geobill.pipeline.month import Stored, basis_of
-from geobill.pipeline.notes import blank_note, issue_note, notes_folder, write_note_files
+from geobill.pipeline.notes import blank_note, issue_note, note_due, notes_folder, write_note_files
 from geobill.pipeline.past import Past, months_between, parts
 from geobill.pipeline.replay import priced_again
 from geobill.store.ledger import Ledger
@@ -98,12 +98,12 @@ def bill_retroactive(
         first, last = _span(workspace, connection, stored, file, until, issued_on)
         say(f"{file.case.id}: {first} to {last}")
         months, priced, settled = _months(workspace, connection, stored, file, first, last)
-        newest = stored.policy(last)
-        demand = divide(months, limitation_of(newest, stored.decisions), issued_on)
+        today = stored.policy(BillingMonth(issued_on.year, issued_on.month))
+        demand = divide(months, limitation_of(today, stored.decisions, issued_on), issued_on)
         findings = (*_findings(demand), *_settled(settled))
         note = None
         if demand.demanded:
-            due = due_on or due_day(workspace.settings, stored.law, BillingMonth(issued_on.year, issued_on.month))
+            due = due_on or note_due(workspace.settings, stored.law, issued_on)
             note = _note(stored, workspace, file, demand, issued_on, due, by)
             inputs = inputs_of_case(stored, file, (m.month for m in demand.demanded))
             note = blank_note(note) if dry_run else issue_note(workspace, connection, note, inputs, now=now)

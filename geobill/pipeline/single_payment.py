@@ -11,9 +11,8 @@ from geobill.domain.dates import BillingMonth
 from geobill.domain.note import Note
 from geobill.errors import InputError, LawError
 from geobill.pipeline.billing import Say
-from geobill.pipeline.corrections import note_due
 from geobill.pipeline.month import price_stored
-from geobill.pipeline.notes import issue_note, notes_folder, write_note_files
+from geobill.pipeline.notes import issue_note, note_due, notes_folder, write_note_files
 from geobill.pipeline.papers import inputs_of
 from geobill.pipeline.standing import load_demanded
 from geobill.store.registers import Registers

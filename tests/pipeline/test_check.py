@@ -381,8 +381,8 @@ def test_beside_a_month_that_wasnt_issued_and_one_before_the_law(workspace):
     found = compared(workspace, "2026-12")
     assert {found[o]["issued"] for o in ("alfa", "beta")} == {False}
     assert causes(found["alfa"]) == {"days": "1.97"}
-    answer = check(workspace, month="2001-07")  # the law's first whole month
-    assert "gives no location_index for 2001-06-01" in answer["unpriced"]
+    answer = check(workspace, month="2001-06")  # the law came on its 27th
+    assert "gives no location_index for 2001-05-01" in answer["unpriced"]
     assert {(o["previous_total"], o["difference"], len(o["causes"])) for o in answer["operators"]} == {(None, None, 0)}
 
 

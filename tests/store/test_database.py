@@ -110,11 +110,13 @@ def test_a_read_only_store_is_said(open_workspace, file_mode):
     assert looked.returncode == 0, looked.stderr
 
 
-def test_a_read_only_settings_file_is_said(open_workspace):
+def test_a_read_only_folder_keeps_the_settings_as_they_are(open_workspace):
     open_workspace.chmod(0o555)
+    before = (open_workspace / "geobill.toml").read_bytes()
     answer = as_nobody("-w", open_workspace, "policy", "set", "max_gap_m", "5")
     assert answer.returncode == 1
-    assert "geobill.toml can't be written: Permission denied" in answer.stderr
+    assert "it is read-only here: check the file's and folder's permissions" in answer.stderr
+    assert (open_workspace / "geobill.toml").read_bytes() == before
     assert list(open_workspace.glob(".*.part")) == []
 
 
