@@ -1,6 +1,6 @@
 """The daily fine of art. 9 § 2: which days it still asks for, and what they cost."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -10,6 +10,7 @@ from geobill.domain.dates import BillingMonth
 from geobill.domain.money import round_money
 from geobill.domain.note import FINE, Note, NoteLine
 from geobill.domain.ratio import fraction
+from geobill.law.figures import Figure
 
 DAY = timedelta(days=1)
 ZERO = Decimal("0.00")
@@ -62,6 +63,19 @@ def days_to_charge(file: CaseFile, notes: Iterable[Note], until: date) -> list[F
             found[-1] = FinedDays(month, found[-1].first, day)
         else:
             found.append(FinedDays(month, day, day))
+    return found
+
+
+def by_share(span: FinedDays, share_on: Callable[[date], Figure]) -> list[tuple[FinedDays, Figure]]:
+    """Part days of a month by the ``fine_share`` in force on each: an act counts from its own day, not from the month's first."""
+    found: list[tuple[FinedDays, Figure]] = []
+    for n in range(span.days):
+        day = span.first + n * DAY
+        share = share_on(day)
+        if found and found[-1][1] == share:
+            found[-1] = FinedDays(span.month, found[-1][0].first, day), share
+        else:
+            found.append((FinedDays(span.month, day, day), share))
     return found
 
 

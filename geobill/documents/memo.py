@@ -35,6 +35,9 @@ DIGESTS: dict[str, str] = {
     "permit": "Permissão (atos e pagamentos)",
     "templates": "Modelos próprios",
     "lines": "Linhas",
+    "case": "Processo",
+    "suspensions": "Ordens judiciais",
+    "set_offs": "Compensações",
 }
 MOST_DECIMALS = 12
 LONGEST_MOVE_DAYS = 7

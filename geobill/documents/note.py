@@ -132,11 +132,11 @@ def check_note(note: Note, rounding: str) -> None:
         At the first figure that doesn't follow from the others.
     """
     for one in note.lines:
-        what = f"{one.month} in note {note.number}"
+        what, own = f"{one.month} in note {note.number}", one.rounding(rounding)
         if one.lines:
-            memo.check_lines(one.lines, one.now, rounding, what)
+            memo.check_lines(one.lines, one.now, own, what)
         elif one.rate is not None and one.base is not None and one.days is not None:
-            _same(one.now, round_money(fraction(one.rate) * fraction(one.base) * one.days, rounding), what)
+            _same(one.now, round_money(fraction(one.rate) * fraction(one.base) * one.days, own), what)
         _same(one.amount, one.now - one.before, f"the difference of {what}")
         if one.causes:
             _same(one.amount, sum((c.amount for c in one.causes), Decimal("0.00")), f"the causes of {what}")

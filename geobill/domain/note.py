@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 
 from geobill.domain.check import Cause
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Basis, Held, Line
+from geobill.domain.money import ROUNDINGS, round_money
 from geobill.domain.network import Authority, Operator
 from geobill.domain.record import added
 
@@ -48,6 +50,19 @@ class NoteLine:
     first_day: date | None = None
     last_day: date | None = None
     causes: tuple[Cause, ...] = added(())
+
+    def rounding(self, usual: str) -> str:
+        """Return how the month's lines were rounded: as the note says of all (``usual``), else as only that gives their amounts.
+
+        A note prints one policy, and months of one note may stand under several (``policy set --since``).
+        """
+        modes = (usual, *(r for r in ROUNDINGS if r != usual))
+        return next((r for r in modes if self._gives(r)), usual)
+
+    def _gives(self, rounding: str) -> bool:
+        if self.rate is not None and self.base is not None and self.days is not None:
+            return round_money(Fraction(self.rate) * Fraction(self.base) * self.days, rounding) == self.now
+        return all(round_money(line.exact, rounding) == line.amount for line in self.lines)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from geobill.store.workspace import Workspace
 _KEYS = ("date", "segments", "equipment", "operator_kind", "policy")
 _SEGMENT = ("length_m", "width_m", "land_value", "status", "service", "permit", "zone")
 _EQUIPMENT = ("volume_m3", "pieces", "status", "service", "permit")
+MOST_DIGITS = 40
 # policy keys that figures without a map, without dates and without rows of a delivery can't obey
 _WITHOUT_EFFECT = (
     "on_border", "on_overlap", "max_gap_m", "same_strip", "length_source", "length_precision_m", "proration",
@@ -220,6 +221,9 @@ def _json(file: Path) -> Any:
     def refuse(word: str) -> Any:
         raise InputError(f'{file} holds {word}, which is no figure. Write a number, best as text: "7200.00".')
 
+    def whole(digits: str) -> int | Decimal:
+        return int(digits) if len(digits) < MOST_DIGITS else Decimal(digits)  # Python refuses to read very long ones
+
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         twice = sorted({n for n in names if names.count(n) > 1})
@@ -231,7 +235,7 @@ def _json(file: Path) -> Any:
 
     try:
         text = file.read_bytes().decode("utf-8-sig")
-        return json.loads(text, parse_float=Decimal, parse_constant=refuse, object_pairs_hook=once)
+        return json.loads(text, parse_float=Decimal, parse_int=whole, parse_constant=refuse, object_pairs_hook=once)
     except OSError as fault:
         raise InputError(f"{file} can't be read: {fault.strerror}.") from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as fault:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection
 
-from geobill.billing.fines import FinedDays, days_to_charge, fine_line
+from geobill.billing.fines import FinedDays, by_share, days_to_charge, fine_line
 from geobill.domain.case import CaseFile, fine_from
 from geobill.domain.note import FINE, Note, NoteLine
 from geobill.errors import InputError, LawError
@@ -118,9 +119,9 @@ def _lines(
         if base is None:
             held.append(span)
             continue
-        share = stored.law.figures.figure("fine_share", span.last)
         rounding, edition = stored.policy(span.month).rounding, stored.edition(span.month)[0]
-        lines.append(fine_line(span, base, share.value or ZERO, share.article, rounding, edition))
+        for part, share in by_share(span, partial(stored.law.figures.figure, "fine_share")):
+            lines.append(fine_line(part, base, share.value or ZERO, share.article, rounding, edition))
     return lines, held
 
 

@@ -10,7 +10,7 @@ from geobill.billing.standing import Demanded
 from geobill.domain.cancellation import Cancellation
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Invoice, SetOff
-from geobill.domain.note import Note
+from geobill.domain.note import FINE, Note
 from geobill.errors import InputError
 from geobill.pipeline.billing import check_folder, write_files
 from geobill.pipeline.notes import write_note_files
@@ -116,6 +116,12 @@ def cancel_invoice(workspace: Workspace, act: Cancellation, now: str) -> Cancell
 def _check_may_be_cancelled(booked: Booked, act: Cancellation, notes: Sequence[Note]) -> None:
     number, paper = act.invoice, booked.paper
     if isinstance(paper, Note):
+        if paper.kind == FINE:
+            raise InputError(
+                f"{number} charges a daily fine (art. 9 § 2), and geobill takes no charged day of a fine back: record what was "
+                f"decided with geobill case dismiss|cure {paper.case}, so that no further day is charged, and return the money by "
+                "an act of its own. Nothing was changed."
+            )
         months = months_of(paper)
         raise InputError(
             f"{number} is a note, and a note isn't cancelled: put the data right, then geobill correct --month {months[0]} "

@@ -1,7 +1,7 @@
 """Past months of a case billed at once: double from the proven installation or the law's publication (arts. 10 § 3, 12)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +13,7 @@ from geobill.domain.case import KINDS, UNREGISTERED, CaseFile, doubled_from, dou
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
 from geobill.domain.invoice import Invoice
-from geobill.domain.note import CREDIT, DIFFERENCE, RETROACTIVE, SINGLE_PAYMENT, Note
+from geobill.domain.note import CREDIT, DIFFERENCE, RETROACTIVE, SINGLE_PAYMENT, Note, NoteLine
 from geobill.errors import BooksDontCloseError, InputError, LawError
 from geobill.pipeline.billing import due_day
 from geobill.pipeline.case_inputs import inputs_of_case
@@ -185,7 +185,8 @@ def _months(
     corrected = {
         line.month: n.number for n in notes if n.kind in (CREDIT, DIFFERENCE, SINGLE_PAYMENT) for line in n.lines
     }
-    earlier = [line for n in notes if n.kind == RETROACTIVE and n.case == file.case.id for line in n.lines]
+    earlier, entangled = _earlier(stored, file, notes)
+    corrected |= entangled
     past, found, settled = Past(stored, file.case.operator), [], []
     for month in months_between(first, last):
         if month in corrected:
@@ -210,6 +211,29 @@ def _months(
             )
         )
     return tuple(found), past.priced, settled
+
+
+def _earlier(stored: Stored, file: CaseFile, notes: Sequence[Note]) -> tuple[list[NoteLine], dict[BillingMonth, str]]:
+    """Return what notes demanded for these rows before: those of the case, and of others that name the same rows.
+
+    A row may be clandestine by one case and unregistered by another. What the other demanded is taken off where all of its
+    rows are this case's; where only some are, which part of its figure was theirs isn't on the note: those months, by the
+    note's number, are for ``correct``, which compares the whole of them.
+    """
+    mine, found, entangled = _rows_of(file), [], dict[BillingMonth, str]()
+    for note in notes:
+        if note.kind != RETROACTIVE or note.case not in stored.cases:
+            continue
+        theirs = _rows_of(stored.cases[note.case])
+        if theirs <= mine:
+            found += note.lines
+        elif theirs & mine:
+            entangled |= {line.month: note.number for line in note.lines}
+    return found, entangled
+
+
+def _rows_of(file: CaseFile) -> set[tuple[str, str]]:
+    return {("segment", i) for i in file.case.segments} | {("equipment", i) for i in file.case.equipment}
 
 
 def _paid(
@@ -243,6 +267,14 @@ def _note(
     newest = months[-1].month
     name, since, _ = stored.edition(newest)
     rest = "" if unregistered else f", desde {_since(stored, file)}"
+    reach = stored.policy(
+        BillingMonth(issued_on.year, issued_on.month)
+    ).limitation_years  # how far back is of the day of issue
+    rules = replace(stored.policy(newest), limitation_years=reach)
+    basis = basis_of(stored.law, rules, stored.decisions, name, since, newest.first_day)
+    decided = demand.limitation.decision
+    if decided is not None and decided not in {d.id for d in basis.decisions}:
+        basis = replace(basis, decisions=(*basis.decisions, stored.decisions[decided]))
     return Note(
         number="",
         kind=RETROACTIVE,
@@ -250,7 +282,7 @@ def _note(
         due_on=due_on,
         authority=workspace.settings.authority,
         operator=stored.operators[file.case.operator],
-        basis=basis_of(stored.law, stored.policy(newest), stored.decisions, name, since, newest.first_day),
+        basis=basis,
         cause=f"Meses passados de {WHAT[unregistered]} (art. {article}){rest}: {file.case.subject}",
         lines=note_lines(demand, WHAT[unregistered], articles),
         total=demand.total,

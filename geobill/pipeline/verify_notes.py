@@ -32,12 +32,12 @@ def note_differences(note: Note, texts: Texts, frames: Frames) -> tuple[tuple[Di
 
 def _sums(note: Note) -> Iterator[str]:
     """Whether lines add up, and each is worked out from its own factors (art. 9 § 2 for a fine)."""
-    rounding = next((use.value for use in note.basis.policy if use.key == "rounding"), "half_up")
+    usual = next((use.value for use in note.basis.policy if use.key == "rounding"), "half_up")
     total = sum((line.amount for line in note.lines), ZERO)
     if total != note.total:
         yield f"total: recorded {plain(note.total)}, its lines add up to {plain(total)}"
     for line in note.lines:
-        amount = line.now - line.before
+        amount, rounding = line.now - line.before, line.rounding(usual)
         if line.amount not in (amount, max(amount, ZERO) if note.kind == RETROACTIVE else amount):
             less = f"{plain(line.now)} less {plain(line.before)} is {plain(amount)}"
             yield f"{line.month}, amount: recorded {plain(line.amount)}, {less}"

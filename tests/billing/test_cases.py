@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from geobill.billing.cases import STEPS, find_blocks, find_obstacles, last_day, notice_term
-from geobill.billing.fines import FinedDays, days_to_charge, fine_line
+from geobill.billing.fines import FinedDays, by_share, days_to_charge, fine_line
 from geobill.domain import case as acts
 from geobill.domain.case import (
     ACTS,
@@ -267,6 +267,15 @@ def spans(*notes, until="2026-04-30", more=()):
 
 def day(text):
     return date.fromisoformat(text)
+
+
+def test_an_act_that_changes_the_share_counts_from_its_own_day():
+    old = FIGURES.figure("fine_share", date(2026, 9, 1))
+    new = replace(old, value=Decimal("0.30"), act="Lei 9/2026", in_force_from=date(2026, 9, 16))
+    span = FinedDays(BillingMonth(2026, 9), date(2026, 9, 1), date(2026, 9, 30))
+    first, second = by_share(span, lambda day: new if new.in_force(day) else old)
+    assert first == (FinedDays(span.month, span.first, date(2026, 9, 15)), old)
+    assert second == (FinedDays(span.month, date(2026, 9, 16), span.last), new)
 
 
 def test_a_fine_runs_from_the_day_after_the_term_until_the_notice_is_obeyed():

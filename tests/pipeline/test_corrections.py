@@ -196,3 +196,14 @@ def test_the_end_of_a_day_is_turned_to_utc(monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_months_that_round_otherwise_stand_on_one_note(tmp_path):
+    root = make_billed_town(tmp_path, "2026-09", "2026-10")
+    done("policy", "set", "rounding", "half_even", "--since", "2026-10", workspace=root)
+    # 1,000 m × 0.50 m × R$ 40 × 0.015 as before, and 67 m × 0.50 m × R$ 10 × 0.015 = R$ 5.025 where there were 115.20
+    new_values(root, ("Centro", "40", -2000, 0, 0, 2000), ("Serra", "10", 0, 0, 2000, 2000))
+    edit(root, "alfa", "A2", [(200, 300), (267, 300)], largura=0.5)
+    (note,) = correct(root, "--until", "2026-10", month="2026-09")["notes"]
+    assert [line["now"] for line in note["lines"]] == ["305.03", "305.02"]
+    done("verify", "--all", workspace=root)

@@ -225,3 +225,22 @@ def test_a_held_price_cant_be_paid_at_once(town):
     assert "nobody has decided" in refused(
         town, "bill", "--single-payment", "2026", "--operator", "alfa", "--issued-on", "2026-12-01"
     )
+
+
+def test_a_year_that_a_court_suspends_cant_be_paid_at_once(town):
+    done(
+        *("suspension", "add", "--id", "S1", "--case", "1001", "--court", "TJSP", "--kind", "injunction"),
+        *("--effect", "not_charged", "--articles", "7", "--operator", "beta", "--from", "2026-12-10"),
+        workspace=town,
+    )
+    command = ("bill", "--single-payment", "2026", "--operator", "beta", "--issued-on", "2026-12-01")
+    assert "S1 (case 1001, TJSP)" in refused(town, *command)
+    assert pay_at_once(town, operator="alfa")["note"]["lines"]
+
+
+def test_past_months_that_cost_something_else_arent_paid_at_once(town):
+    edit(town, "beta", "B1", implantado="2026-08-16")
+    command = ("bill", "--single-payment", "2026", "--operator", "beta", "--issued-on", "2026-12-01")
+    said = refused(town, *command)
+    assert "2026-07 (R$ 0.00), 2026-08 (R$ 77.42)" in said
+    assert "2026-09" not in said

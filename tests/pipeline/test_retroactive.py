@@ -17,6 +17,7 @@ from workspaces import (
 )
 
 from geobill.domain.case import DOUBLED, INSTALLED, Case, CaseAct
+from geobill.pipeline.invoices import list_booked
 from geobill.store.cases import CaseRegister
 from geobill.store.workspace import open_workspace
 
@@ -238,3 +239,58 @@ def test_the_note_keeps_what_it_was_computed_from(town, tmp_path):
     assert note.total == sum((line.amount for line in note.lines), Decimal(0))
     for line in note.lines:
         assert line.now == sum((part.amount for part in line.lines), Decimal(0))
+
+
+def test_two_cases_on_one_row_demand_its_metres_once(town, tmp_path):
+    import_line(town, tmp_path)
+    decide(town)
+    first = retroactive(town)
+    assert first["issued"]
+    decide(town, "unregistered", id_="C2")
+    again = retroactive(town, case="C2")
+    assert (again["issued"], again["total"]) == (False, "0.00")  # doubled once (doublings_cumulate = false)
+    assert {m["before"] for m in again["months"] if m["month"] > "2023"} == {"1296.00"}
+
+
+def test_what_two_doublings_ask_more_is_demanded_by_the_second_case(town, tmp_path):
+    import_line(town, tmp_path)
+    decide(town)
+    first = retroactive(town)
+    done("policy", "set", "doublings_cumulate", "true", workspace=town)
+    decide(town, "unregistered", id_="C2")
+    assert retroactive(town, case="C2")["total"] == first["total"]  # four times the price less the two that are demanded
+
+
+def test_months_in_which_cases_share_some_rows_are_left_to_a_correction(town, tmp_path):
+    import_line(town, tmp_path)
+    decide(town, segments=("X1", "L1"))
+    retroactive(town)
+    decide(town, "unregistered", id_="C2")
+    (finding,) = [f for f in retroactive(town, case="C2")["findings"] if f["code"] == "settled_by_note"]
+    assert "2026-10 (2026/000001)" in finding["message"]
+
+
+def test_how_many_years_count_is_the_policy_of_the_day_of_issue(town, tmp_path):
+    import_line(town, tmp_path)
+    decide(town)
+    done(
+        *("decision", "add", "--id", "D9", "--number", "9", "--date", "2026-11-25", "--signatory", "Prefeita"),
+        *("--question", "limitation_years", "--answer", "10"),
+        workspace=town,
+    )
+    done("policy", "set", "limitation_years", "10", "--since", "2026-11", workspace=town)
+    answer = retroactive(town)
+    assert answer["limitation"] == {"years": 10, "decision": "D9"}
+    assert Decimal(answer["total"]) == total(answer, "demanded") == Decimal("103983.10")
+    (booked,) = list_booked(open_workspace(town), operator="alfa")
+    basis = booked.paper.basis  # the note prints both
+    assert ("limitation_years", "10") in {(use.key, use.value) for use in basis.policy}
+    assert [d.id for d in basis.decisions] == ["D9"]
+    done("verify", "--all", workspace=town)
+
+
+def test_a_note_issued_after_the_due_day_of_its_month_takes_the_next(town, tmp_path):
+    import_line(town, tmp_path)
+    decide(town)
+    done("policy", "set", "due_month", "same", workspace=town)  # the 15th of November has passed on the 30th
+    assert retroactive(town)["due_on"] == "2026-12-15"

@@ -60,6 +60,7 @@ KNOWN: tuple[Known, ...] = (
     ),
 )  # fmt: skip
 BY_NAME = {k.name: k for k in KNOWN}
+MOST_DECIMALS = 10
 EQUIPMENT_PRICES: tuple[str, ...] = ("price_per_m3", "price_per_piece")
 
 RULES: dict[str, str] = {
@@ -115,12 +116,17 @@ def figure_faults(figure: Figure) -> list[str]:
         for number in _numbers(figure)
         if not _fits(known, number)
     ]
+    edges = [b.up_to for b in figure.brackets if b.up_to is not None]
+    faults += [
+        f"{where} has {_decimals(number)} decimals: no law writes more than {MOST_DECIMALS}, and amounts are worked out exactly."
+        for number in (*_numbers(figure), *edges)
+        if _decimals(number) > MOST_DECIMALS
+    ]
     if figure.method is not None and figure.method not in known.methods:
         allowed = f"one of {', '.join(known.methods)}" if known.methods else "left out"
         faults.append(f"{where} has the method {figure.method!r}: it must be {allowed}.")
     if figure.name == "late_interest_per_month" and figure.method is None:
         faults.append(f"{where} doesn't say which months bear interest: method = one of {', '.join(COUNTED)}.")
-    edges = [b.up_to for b in figure.brackets if b.up_to is not None]
     if any(e <= 0 for e in edges):
         faults.append(f"{where} has a bracket that ends at 0 m or below.")
     return faults
@@ -161,6 +167,11 @@ def _fits(known: Known, number: Decimal) -> bool:
     low, high = Decimal(known.low), Decimal(known.high)
     inside = (low <= number if known.from_low else low < number) and number <= high
     return inside and (not known.whole or number == number.to_integral_value())
+
+
+def _decimals(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def _limits(known: Known) -> str:

@@ -125,7 +125,7 @@ def _unknown(raw: Mapping[str, Any]) -> list[str]:
 
 def _head_faults(head: Mapping[str, Any], figures: StatuteFigures, packaged: tuple[str, ...]) -> list[str]:
     found = []
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(figures.id), re.ASCII) or len(figures.id) > 80:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(figures.id), re.ASCII) or len(str(figures.id)) > 80:
         found.append(f"id = {figures.id!r}: write small letters, digits and hyphens, for example town-lei-12-2010.")
     if figures.id in packaged:
         found.append(f"The id {figures.id!r} is that of a statute that geobill ships: choose another.")
