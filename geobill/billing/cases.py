@@ -17,6 +17,7 @@ from geobill.domain.case import (
     CaseFile,
     defence_outcome,
     fine_from,
+    undecided,
 )
 from geobill.domain.dates import months_after
 from geobill.domain.invoice import Decision
@@ -75,6 +76,13 @@ COMMANDS: dict[str, str] = {
     acts.FINED: "fine",
     acts.PROJECTS_SUSPENDED: "suspend",
 }
+# a step that is taken once, and once more after a later one of these: each penalty has its defence (art. 9 §§ 4, 5)
+ANEW: dict[str, tuple[str, ...]] = {
+    acts.DEFENCE_LODGED: (acts.FINED, acts.PROJECTS_SUSPENDED),
+    acts.DEFENCE_DECIDED: (acts.DEFENCE_LODGED,),
+    acts.APPEAL_LODGED: (acts.DEFENCE_DECIDED,),
+    acts.APPEAL_DECIDED: (acts.APPEAL_LODGED,),
+}
 AFTER_DISMISSAL = frozenset({acts.PROJECTS_RELEASED})
 
 
@@ -101,8 +109,8 @@ def find_obstacles(file: CaseFile, act: CaseAct, figures: StatuteFigures) -> lis
         found.append(
             Missing("dismissed", "10 § 1", f"the case was dismissed on {dismissed.on.isoformat()}: open another")
         )
-    done = file.last_of(act.kind)
-    if step.once and done is not None:
+    done = file.last_of(act.kind, *ANEW.get(act.kind, ()))
+    if step.once and done is not None and done.kind == act.kind:
         message = f"{step.name} is recorded already, of {done.on.isoformat()}: a recorded step stays as it is"
         found.append(Missing("recorded_already", step.article, message))
     for kind in step.answers:
@@ -141,6 +149,12 @@ def _of_its_own(file: CaseFile, act: CaseAct, figures: StatuteFigures) -> list[M
         return _fine(file, act.on)
     if act.kind == acts.PROJECTS_SUSPENDED:
         return _suspension(file, act.on, figures)
+    if act.kind == acts.INSTALLED and act.on > file.case.opened_on:
+        message = (
+            f"{act.on.isoformat()} is after the case was opened on {file.case.opened_on.isoformat()}: what it is about was there by "
+            "then"
+        )
+        return [Missing("installed_later", "10 § 3", message)]
     if act.kind == acts.PROJECTS_RELEASED and not is_suspended(file):
         return [Missing("not_suspended", "9 § 3", "new projects aren't suspended under this case")]
     return []
@@ -154,14 +168,14 @@ def _unheard(file: CaseFile, on: date) -> list[Missing]:
     if notice is None:
         fix = command.format("notify")
         return [Missing("not_notified", article, f"the operator wasn't notified, and so not heard ({fix})")]
-    found = []
+    found, waiting = [], undecided(file)
     lodged, decided = file.last_of(acts.DEFENCE_LODGED), file.last_of(acts.DEFENCE_DECIDED)
     appeal, ruled = file.last_of(acts.APPEAL_LODGED), file.last_of(acts.APPEAL_DECIDED)
-    if lodged is not None and (decided is None or decided.on > on):
+    if lodged is not None and (decided is None or decided.on > on or waiting == lodged):
         fix = command.format("decide-defence")
         message = f"the defence of {lodged.on.isoformat()} isn't decided by {on.isoformat()} ({fix})"
         found.append(Missing("defence_undecided", article, message))
-    if appeal is not None and (ruled is None or ruled.on > on):
+    if appeal is not None and (ruled is None or ruled.on > on or waiting == appeal):
         message = f"the appeal of {appeal.on.isoformat()} isn't decided by {on.isoformat()} ({command.format('decide-appeal')})"
         found.append(Missing("appeal_undecided", "9 §§ 5, 6", message))
     if lodged is None and notice.until is not None and on <= notice.until:
@@ -279,6 +293,18 @@ def notice_term(
             "…, then geobill policy set ample_defence_days DAYS."
         )
     return policy.ample_defence_days, "10 § 1" if kind == CLANDESTINE else "12, 15"
+
+
+def check_heard(file: CaseFile, what: str) -> None:
+    """Refuse to demand by a decision against which a defence or an appeal waits for its answer (arts. 9 §§ 4 to 6, 10 § 1)."""
+    waiting = undecided(file)
+    if waiting is not None:
+        step, article = STEPS[waiting.kind], "9 §§ 4 to 6" if file.case.kind in EXECUTION else "10 § 1"
+        answer = acts.DEFENCE_DECIDED if waiting.kind == acts.DEFENCE_LODGED else acts.APPEAL_DECIDED
+        raise LawError(
+            f"{what} of the case {file.case.id} can't be demanded: {step.name} of {waiting.on.isoformat()} isn't decided (art. "
+            f"{article}). Nothing was issued. Record the decision first: geobill case {COMMANDS[answer]} {file.case.id} …"
+        )
 
 
 def last_day(on: date, days: int, is_business_day: Callable[[date], bool]) -> date:

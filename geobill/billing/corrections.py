@@ -51,6 +51,7 @@ def correction_line(stands: Demanded, mine: OperatorBill, basis: Basis, causes: 
         reducer=None if mine.reducer is None else str(to_plain(mine.reducer)),
         lines=mine.lines,
         causes=tuple(causes),
+        suspended=mine.suspended,
     )
 
 

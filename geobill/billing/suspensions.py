@@ -3,9 +3,11 @@
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 
+from geobill.billing.standing import Demanded
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
 from geobill.domain.invoice import Bill, OperatorBill, Suspended
+from geobill.domain.money import plain
 from geobill.domain.network import Operator
 from geobill.domain.suspension import (
     ACCRUES,
@@ -59,6 +61,14 @@ def check_order(
                 f"{option} is blank: a demand that is withheld must say by which order of which court. Give it as it stands on "
                 "the order."
             )
+    for option, said in (
+        ("--id", order.id),
+        ("--case", order.court_case),
+        ("--court", order.court),
+        ("--note", order.note),
+    ):
+        if not said.isprintable():
+            raise InputError(f"{option} {said!r} holds a character that can't be seen. Type it anew.")
     for option, word, allowed in (("--kind", order.kind, KINDS), ("--effect", order.effect, EFFECTS)):
         if word not in allowed:
             raise InputError(f"{option} can't be {word!r}. Allowed: {', '.join(allowed)}.")
@@ -119,9 +129,9 @@ def check_lifting(file: SuspensionFile, lifting: Lifting) -> None:
             f"The suspension {order.id!r} was lifted on {file.lifting.on.isoformat()} by {file.lifting.by}, and stays so. A new order "
             "is a new suspension."
         )
-    if not lifting.reference:
+    if not lifting.reference or not lifting.reference.isprintable():
         raise InputError(
-            "--reference is blank: name the decision that ends the order, for example 'Acórdão de 12/03/2027'."
+            "--reference is blank or can't be read: name the decision that ends the order, for example 'Acórdão de 12/03/2027'."
         )
     if lifting.on < order.from_on:
         raise InputError(
@@ -153,6 +163,59 @@ def months_of(file: SuspensionFile, lifting: Lifting) -> list[BillingMonth]:
         found.append(month)
         month = month.following()
     return found
+
+
+def already_demanded(
+    order: Suspension, months: Iterable[tuple[BillingMonth, Iterable[Demanded]]]
+) -> tuple[Finding, ...]:
+    """Months that an order reaches and that are demanded already: what was issued never changes, only a note lowers it."""
+    found = []
+    for month, owners in months:
+        standing = [one for one in owners if one.is_billed]
+        if not standing or SuspensionFile(order).in_month(month) is None:
+            continue
+        papers = ", ".join(f"{named_paper(one)} ({one.operator})" for one in standing)
+        commands = "; ".join(f"{correct_command(month, one.operator)} --dry-run" for one in standing)
+        found.append(
+            Finding(
+                "already_demanded",
+                "warning",
+                f"{month} was demanded before the order was recorded: {papers}. What was issued doesn't change by itself",
+                f"see the note that lowers what is demanded, then issue it without --dry-run: {commands}",
+            )
+        )
+    return tuple(found)
+
+
+def correct_command(month: BillingMonth, operator: str) -> str:
+    """Return the command by which a person settles an operator's month that was demanded."""
+    return f"geobill correct --month {month} --operator {operator} --reason TEXT"
+
+
+def named_paper(stands: Demanded) -> str:
+    """Name what demands a month: its invoice, its single payment, else the notes on it."""
+    if stands.invoice is not None:
+        return f"invoice {stands.invoice.number}"
+    numbers = dict.fromkeys(note.number for note, _ in stands.notes)
+    return f"note {', '.join(numbers)}"
+
+
+def come_back(stands: Demanded, cost: Decimal) -> tuple[str | None, str]:
+    """Return the command for a month that comes back and that something demands already, None where nothing is to do; and why.
+
+    Parameters
+    ----------
+    stands : Demanded
+    cost : Decimal
+        What the month costs with the order lifted, in reais.
+    """
+    paper = named_paper(stands)
+    if stands.total != cost:
+        said = f"{paper}: R$ {plain(stands.total)} is demanded, the month costs R$ {plain(cost)} with the order lifted"
+        return correct_command(stands.month, stands.operator), said
+    if not stands.notes:
+        return None, f"nothing to do: {paper} was issued in full"
+    return None, f"nothing to do: R$ {plain(cost)} is demanded, all that the month costs"
 
 
 def suspension_findings(bill: Bill) -> tuple[Finding, ...]:

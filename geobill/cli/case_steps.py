@@ -28,6 +28,8 @@ def take(
     from geobill.pipeline.cases import take_step
 
     for option, said in (("--by", by), ("--reference", reference)):
+        if option == "--by" and not said.strip():
+            raise InputError("--by is blank: each step says who did or signed it. Nothing was changed.")
         if not said.isprintable():
             raise InputError(f"{option} {said!r} holds a character that can't be seen. Type it anew.")
     act = acts.CaseAct(

@@ -7,6 +7,7 @@ import typer
 
 from geobill.cli import app as shared
 from geobill.cli.app import JsonOption, WorkspaceOption
+from geobill.errors import InputError
 
 
 def deadlines(
@@ -27,6 +28,8 @@ def deadlines(
 
     opened = shared.open_given(workspace)
     first = parse_date(since, "--from") if since is not None else shared.today()
+    if not 1900 <= first.year <= 9000:
+        raise InputError(f"--from {first.isoformat()} is no day that a calendar of deadlines is made for.")
     last = parse_date(until, "--until") if until is not None else months_after(first, 12)
     calendar = find_deadlines(opened, first, last)
     if ics is not None:

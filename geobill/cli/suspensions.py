@@ -149,7 +149,16 @@ def suspension_lift(
         note=note.strip(),
     )
     made = lift_suspension(shared.open_given(workspace), lifting, shared.now())
-    billable = [{"month": str(b.month), "invoices": list(b.invoices), "command": b.command} for b in made.months]
+    billable = [
+        {
+            "month": str(b.month),
+            "operator": b.operator,
+            "invoices": list(b.invoices),
+            "command": b.command,
+            "said": b.said,
+        }
+        for b in made.months
+    ]
     data = _answer(made.file, lifting.on) | {"billable": billable}
     shared.answer(data, json, lambda: _describe_lifting(data))
 
@@ -256,8 +265,8 @@ def _describe(data: dict[str, Any]) -> str:
 def _describe_lifting(data: dict[str, Any]) -> str:
     lines = [_describe(data)]
     lines += [
-        f"  {b['month']}: may be billed now, by a person: {b['command']}"
-        + (f" (invoice {', '.join(b['invoices'])} bears the suspension)" if b["invoices"] else "")
+        f"  {b['month']}{', ' + b['operator'] if b['operator'] else ''}: "
+        + (f"may be billed now, by a person: {b['command']} ({b['said']})" if b["command"] else b["said"])
         for b in data["billable"]
     ]
     return "\n".join([*lines, "nothing was billed"])

@@ -13,10 +13,11 @@ from geobill.documents.forms import Job, make
 from geobill.documents.overrides.folder import PACKAGE, Templates
 from geobill.documents.policy_words import decision_in_words, policy_lines, policy_value
 from geobill.documents.statute_words import StatuteWords, days_in_words
+from geobill.documents.suspended import SuspendedPart, suspended_parts
 from geobill.documents.typesetting import printable
 from geobill.domain.check import Cause
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import Line
+from geobill.domain.invoice import Line, Suspended
 from geobill.domain.money import plain, round_money
 from geobill.domain.note import CHARGED_SINCE, CREDIT, DIFFERENCE, FINE, RETROACTIVE, SINGLE_PAYMENT, Note, NoteLine
 from geobill.domain.ratio import Ratio, fraction
@@ -24,6 +25,7 @@ from geobill.errors import BooksDontCloseError
 from geobill.law.figures import StatuteFigures
 
 TEMPLATE = "nota.typ.j2"
+ZERO = Decimal("0.00")
 NOTE_FORMS: tuple[str, ...] = ("pdf", "html")
 TITLES: dict[str, str] = {
     CREDIT: "Nota de crédito",
@@ -52,6 +54,14 @@ class NoteRow:
     line: NoteLine
     reducer: Decimal | Ratio | None
     causes: tuple[CauseRow, ...]
+
+
+@dataclass(frozen=True)
+class SuspendedMonth:
+    """What courts keep from being demanded of a month of a note."""
+
+    month: BillingMonth
+    parts: tuple[SuspendedPart, ...]
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,12 @@ def note_job(note: Note, figures: StatuteFigures) -> Job:
         "cited": cite(a for one in note.lines for a in one.articles),
         "defence_days": days_in_words(statute.value("defence_days")) if statute.has("defence_days") else "",
         "amount": abs(note.total),
+        "suspended": [
+            SuspendedMonth(one.month, suspended_parts(one.suspended, statute)) for one in note.lines if one.suspended
+        ],
+        "suspended_total": sum((s.total for s in note.suspended), ZERO),
+        "by_court": note.reduced_by_court,
+        "courts": courts_in_words(note.suspended),
         "held": memo.held_groups(note.held, statute),
         "alike": [
             (months, memo.context(note.basis, months.lines, StatuteWords(figures, min(months.day, note.issued_on))))
@@ -137,10 +153,12 @@ def check_note(note: Note, rounding: str) -> None:
             memo.check_lines(one.lines, one.now, own, what)
         elif one.rate is not None and one.base is not None and one.days is not None:
             _same(one.now, round_money(fraction(one.rate) * fraction(one.base) * one.days, own), what)
+        for apart in one.suspended:
+            memo.check_lines(apart.lines, apart.total, own, f"what {apart.court_case} suspends of {what}")
         _same(one.amount, one.now - one.before, f"the difference of {what}")
         if one.causes:
-            _same(one.amount, sum((c.amount for c in one.causes), Decimal("0.00")), f"the causes of {what}")
-    _same(note.total, sum((one.amount for one in note.lines), Decimal("0.00")), f"note {note.number}")
+            _same(one.amount, sum((c.amount for c in one.causes), ZERO), f"the causes of {what}")
+    _same(note.total, sum((one.amount for one in note.lines), ZERO), f"note {note.number}")
 
 
 def _same(said: Decimal, found: Decimal, what: str) -> None:
@@ -149,6 +167,13 @@ def _same(said: Decimal, found: Decimal, what: str) -> None:
             f"{what} says R$ {plain(said)}, its printed figures give R$ {plain(found)}. A document must let its reader "
             "work out each amount: it wasn't rendered. Nothing was issued; please report this with the workspace."
         )
+
+
+def courts_in_words(suspended: Iterable[Suspended]) -> str:
+    """Name lawsuits and courts, each once: ``no processo nº 1 (Vara A)``, ``nos processos nº 1 (Vara A) e nº 2 (Vara B)``."""
+    named = list(dict.fromkeys(f"nº {s.court_case} ({s.court})" for s in suspended))
+    *others, last = named or [""]
+    return f"nos processos {', '.join(others)} e {last}" if others else f"no processo {last}"
 
 
 def cause_row(cause: Cause) -> CauseRow:

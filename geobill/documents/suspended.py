@@ -1,4 +1,4 @@
-"""What a court keeps from being demanded, as an invoice shows it: apart from the total, with the lawsuit and its effect."""
+"""What a court keeps from being demanded, as an invoice or a note shows it: apart from the total, with the lawsuit and its effect."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +21,7 @@ EFFECTS: dict[str, tuple[str, str]] = {
     ),
     JUDICIAL_DEPOSIT: (
         "depósito judicial",
-        "O valor é depositado em juízo, à disposição do processo, e não se paga por esta fatura.",
+        "O valor é depositado em juízo, à disposição do processo, e não se paga por este documento.",
     ),
 }
 

@@ -125,18 +125,25 @@ class CaseFile:
 
 
 def defence_outcome(file: CaseFile) -> str | None:
-    """How the defence ended: accepted or rejected, by the mayor where there was an appeal; None while undecided."""
-    last = file.last_of(APPEAL_DECIDED) or file.last_of(DEFENCE_DECIDED)
+    """How the last defence that was decided ended: accepted or rejected, by the mayor where there was an appeal; None before."""
+    last = file.last_of(DEFENCE_DECIDED, APPEAL_DECIDED)
     return None if last is None else last.note
+
+
+def undecided(file: CaseFile) -> CaseAct | None:
+    """Return the defence or the appeal that was lodged and waits for its decision; None where nothing waits."""
+    pairs = ((APPEAL_LODGED, APPEAL_DECIDED), (DEFENCE_LODGED, DEFENCE_DECIDED))
+    waiting = (last for pair in pairs if (last := file.last_of(*pair)) is not None and last.kind == pair[0])
+    return next(waiting, None)
 
 
 def fine_from(file: CaseFile) -> date | None:
     """First day of the daily fine, once it was decided: the day after the notice's term (art. 9 § 2).
 
-    None before the mayor's decision, and where the case was dismissed.
+    None before the mayor's decision, and where the case was dismissed or the defence was accepted.
     """
     notice = file.last_of(NOTIFIED)
-    if notice is None or notice.until is None or not file.acts_of(FINED) or file.acts_of(DISMISSED):
+    if notice is None or notice.until is None or not file.acts_of(FINED) or _undone(file):
         return None
     return notice.until + timedelta(days=1)
 
@@ -151,10 +158,11 @@ def doubled_from(file: CaseFile, law_published_on: date) -> date | None:
 
     The day of installation where an act proves it, else the law's publication (arts. 10 § 3, 12 § 2), and never before the
     law. The date in a row of a file is no proof. None while the case isn't decided for doubling, and where it was
-    dismissed afterwards. An unregistered network is due from the publication; that it pays double only after the six months
+    dismissed or the defence accepted afterwards. An unregistered network is due from the publication; that it pays
+    double only after the six months
     of art. 12 § 1 is the statute's own matter.
     """
-    if file.case.kind not in (CLANDESTINE, UNREGISTERED) or not file.acts_of(DOUBLED) or file.acts_of(DISMISSED):
+    if file.case.kind not in (CLANDESTINE, UNREGISTERED) or not file.acts_of(DOUBLED) or _undone(file):
         return None
     proven = file.last_of(INSTALLED)
     return law_published_on if proven is None else max(proven.on, law_published_on)
@@ -168,3 +176,8 @@ def doubled_until(file: CaseFile) -> date | None:
     """
     ends = [a.on - timedelta(days=1) for a in file.acts_of(REGULARISED, REGISTER_DELIVERED, FORFEITED)]
     return min([*ends, *(a.on for a in file.acts_of(REMOVED))], default=None)
+
+
+def _undone(file: CaseFile) -> bool:
+    """Whether what was decided doesn't hold: the case was dismissed, or the defence or the appeal against it accepted."""
+    return bool(file.acts_of(DISMISSED)) or defence_outcome(file) == ACCEPTED

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from geobill.domain.check import Cause
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import Basis, Held, Line
+from geobill.domain.invoice import Basis, Held, Line, Suspended
 from geobill.domain.money import ROUNDINGS, round_money
 from geobill.domain.network import Authority, Operator
 from geobill.domain.record import added
@@ -23,6 +23,8 @@ NOTES: tuple[str, ...] = (
 CHARGED_SINCE = (
     "charged_since"  # besides the causes of a comparison: what another note demanded since the last correction
 )
+COURT = "suspended"  # the cause of a comparison that is a court's order
+ZERO = Decimal("0.00")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class NoteLine:
 
     ``amount = now - before``, in reais. ``lines`` are the month's lines that make up ``now`` (a fine has none: ``now`` is
     ``rate × base × days``). ``invoice`` is the number of the invoice that is corrected, None where the month had none.
-    ``causes`` say why ``now`` differs from ``before`` and add up to ``amount``.
+    ``causes`` say why ``now`` differs from ``before`` and add up to ``amount``. ``suspended`` is what a court keeps from being
+    demanded of the month: it is no part of ``now``.
     """
 
     month: BillingMonth
@@ -50,6 +53,19 @@ class NoteLine:
     first_day: date | None = None
     last_day: date | None = None
     causes: tuple[Cause, ...] = added(())
+    suspended: tuple[Suspended, ...] = added(())
+
+    @property
+    def reduced_by_court(self) -> Decimal:
+        """Return how much of a reduction is a court's order and so no credit, in reais; a month without causes has no other part.
+
+        Never more than the reduction itself: what costs more for another cause takes from it.
+        """
+        if self.causes:
+            by_court = -sum((c.amount for c in self.causes if c.cause == COURT), ZERO)
+        else:
+            by_court = sum((s.total for s in self.suspended), ZERO)
+        return max(min(by_court, -self.amount), ZERO)
 
     def rounding(self, usual: str) -> str:
         """Return how the month's lines were rounded: as the note says of all (``usual``), else as only that gives their amounts.
@@ -89,3 +105,13 @@ class Note:
     digest: str = ""
     remark: str = added("")
     by: str = added("")
+
+    @property
+    def suspended(self) -> tuple[Suspended, ...]:
+        """Return what courts keep from being demanded of its months, in the order of the months."""
+        return tuple(s for line in self.lines for s in line.suspended)
+
+    @property
+    def reduced_by_court(self) -> Decimal:
+        """Return how much of a credit note is no credit of the entity, since a court only suspends the demand, in reais."""
+        return max(min(sum((line.reduced_by_court for line in self.lines), ZERO), -self.total), ZERO)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from geobill.billing.cases import STEPS, find_obstacles, is_suspended, last_day, notice_term
+from geobill.billing.cases import STEPS, find_blocks, find_obstacles, is_suspended, last_day, notice_term
 from geobill.billing.permits import Missing
 from geobill.documents.case_papers import Figures, paper_of, render_case_paper
 from geobill.documents.overrides.folder import read_templates
@@ -135,6 +135,9 @@ def take_step(workspace: Workspace, act: CaseAct, now: str, paper: Path | None =
         stored = Stored(workspace, connection)
         file = find_case(stored.cases, act.case)
         obstacles = find_obstacles(file, act, stored.law.figures)
+        if act.kind == acts.REGULARISED:
+            others = (f for f in stored.cases.values() if f.case.id != act.case)
+            obstacles += find_blocks(others, file.case.operator, act.on, stored.law.figures)
         if act.kind == acts.DISMISSED:
             obstacles += _stored_as_doubled(workspace, connection, file)
         if obstacles:
@@ -360,7 +363,8 @@ def _findings(
     if act.kind == acts.CURED and is_suspended(file):
         message = "the suspension of new projects goes on until it is lifted by an act of its own (art. 9 § 3)"
         found.append(Finding("still_suspended", "warning", message, f"geobill case release {file.case.id} …"))
-    if act.kind == acts.DISMISSED and file.acts_of(acts.DOUBLED):
+    decided = act.kind in (acts.DEFENCE_DECIDED, acts.APPEAL_DECIDED) and act.note == acts.ACCEPTED
+    if (decided or act.kind == acts.DISMISSED) and file.acts_of(acts.DOUBLED):
         message = "the decision to charge double is undone from its first day; what was demanded by it stands"
         fix = f"geobill correct shows each month concerned; notes of the case: geobill case show {file.case.id}"
         found.append(Finding("undone", "warning", message, fix))

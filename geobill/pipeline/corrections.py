@@ -84,9 +84,10 @@ def correct_months(
     InputError
         If the reason is blank, the months are turned round, or none of them was ever billed.
     """
-    if not reason.strip():
+    if not reason.strip() or not reason.strip().isprintable():
         raise InputError(
-            "The reason is blank: a note names its cause, and whoever pays it must be able to check it. Give --reason TEXT."
+            "The reason is blank or holds a character that can't be seen: "
+            "a note names its cause, and whoever pays it must be able to check it. Give --reason TEXT."
         )
     if last < first:
         raise InputError(f"--until {last} comes before --month {first}: turn them round.")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from geobill.billing.cases import check_heard
 from geobill.billing.fines import FinedDays, by_share, days_to_charge, fine_line
-from geobill.domain.case import CaseFile, fine_from
+from geobill.domain.case import ACCEPTED, FINED, CaseFile, defence_outcome, fine_from
 from geobill.domain.note import FINE, Note, NoteLine
 from geobill.errors import InputError, LawError
 from geobill.pipeline.case_inputs import inputs_of_case
@@ -91,10 +92,16 @@ def charge_fine(
 
 def _days(workspace: Workspace, connection: Connection, file: CaseFile, until: date) -> list[FinedDays]:
     if fine_from(file) is None:
+        if file.acts_of(FINED) and defence_outcome(file) == ACCEPTED:
+            raise LawError(
+                f"No fine runs under the case {file.case.id} any more: the defence against it was accepted (art. 9 §§ 4 to 6). "
+                f"Nothing was issued. The case ends with geobill case dismiss {file.case.id} …"
+            )
         raise LawError(
             f"No fine runs under the case {file.case.id}: the mayor decides it after the notice's term and the legal office's ruling "
             f"(art. 9 §§ 2, 6). Nothing was issued. Record it with geobill case fine {file.case.id} --on D --by WHO --reference R."
         )
+    check_heard(file, "The fine")
     notes = NoteBook(connection, workspace.database.tables).load(case=file.case.id)
     spans = days_to_charge(file, notes, until)
     if not spans:

@@ -98,6 +98,10 @@ def cancel_invoice(workspace: Workspace, act: Cancellation, now: str) -> Cancell
         If reason or name is blank, there is no such invoice, it is a note's number, it is cancelled already, it would be
         cancelled before it was issued, or notes correct it.
     """
+    if not act.reason.isprintable():
+        raise InputError(
+            f"--reason {act.reason!r} holds a character that can't be seen. Type it anew. Nothing was changed."
+        )
     if not act.reason or not act.by:
         raise InputError(
             "Cancelling takes a demand back that somebody may have paid: say why (--reason) and who (--by). Nothing was changed."

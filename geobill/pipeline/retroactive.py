@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from geobill.billing.cases import check_heard
 from geobill.billing.past import Demand, PastMonth, divide, held_by_year, limitation_of, note_lines
 from geobill.domain.case import KINDS, UNREGISTERED, CaseFile, doubled_from, doubled_until
 from geobill.domain.dates import BillingMonth
@@ -123,6 +124,7 @@ def _decided(stored: Stored, case: str) -> CaseFile:
             f"The case {case} isn't decided for doubling: past months are charged after the Secretary's act, the defence heard "
             f"(arts. 10 §§ 1 to 3, 12 § 3). Nothing was issued. See what it lacks with geobill case show {case}."
         )
+    check_heard(file, "What is past")
     ids = {
         "segment": set(stored.segments[stored.segments["operator"] == file.case.operator]["segment"]),
         "equipment": set(stored.equipment[stored.equipment["operator"] == file.case.operator]["equipment"]),
@@ -322,6 +324,6 @@ def _findings(demand: Demand) -> tuple[Finding, ...]:
 def _settled(settled: list[str]) -> tuple[Finding, ...]:
     if not settled:
         return ()
-    message = f"left out, since another note covers the whole of them: {', '.join(settled)}"
+    message = f"left out, since another note settled or charged more than these rows in them: {', '.join(settled)}"
     fix = "What those months still cost comes out of geobill correct --month YYYY-MM."
     return (Finding("settled_by_note", "warning", message, fix),)

@@ -64,6 +64,11 @@ def bill_at_once(
             f"{year} is over on {issued_on.isoformat()}: a single payment pays months ahead (art. 8, sole paragraph). Its months are "
             "for geobill bill --month, one by one. Nothing was issued."
         )
+    if year > issued_on.year + 1:
+        raise InputError(
+            f"{year} is more than a year after {issued_on.isoformat()}: a single payment pays this year or the next at today's price "
+            "(art. 8, sole paragraph). Nothing was issued."
+        )
     with workspace.database.write() as connection:
         known = Registers(connection, workspace.database.tables).load_operators()
         if operator not in known:

@@ -1,13 +1,24 @@
 """Orders of courts: recorded, looked at, lifted. None of it bills anything."""
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import shapely
 from sqlalchemy import Connection
 
-from geobill.billing.suspensions import check_lifting, check_order, months_of, risk_findings, suspension_findings
+from geobill.billing.standing import Demanded, demanded
+from geobill.billing.suspensions import (
+    already_demanded,
+    check_lifting,
+    check_order,
+    come_back,
+    months_of,
+    risk_findings,
+    suspension_findings,
+)
 from geobill.domain.dates import BillingMonth
 from geobill.domain.finding import Finding
 from geobill.domain.invoice import Bill
@@ -18,14 +29,18 @@ from geobill.intake.areas import read_area
 from geobill.intake.reader import read_layer
 from geobill.law.legal_risk import load_risks
 from geobill.pipeline.law import load_law
+from geobill.pipeline.month import Stored
 from geobill.pricing.in_force import text
 from geobill.pricing.suspended import amount_articles, concerns
 from geobill.store.ledger import Ledger
 from geobill.store.networks import Cadastre
+from geobill.store.notes import NoteBook
 from geobill.store.permits import PermitRegister
 from geobill.store.registers import Registers
 from geobill.store.suspensions import SuspensionRegister
 from geobill.store.workspace import Workspace
+
+ZERO = Decimal("0.00")
 
 
 @dataclass(frozen=True)
@@ -39,21 +54,27 @@ class AreaFile:
 
 @dataclass(frozen=True)
 class Recorded:
-    """An order as it was recorded; ``rows`` are the stored rows that it concerns, ``area_m2`` its area."""
+    """An order as it was recorded; ``rows`` are the stored rows that it concerns, ``operators`` whose, ``area_m2`` its area."""
 
     file: SuspensionFile
     rows: int
+    operators: tuple[str, ...]
     area_m2: str | None
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
 class Billable:
-    """A month that comes back: its standing invoices that bear the suspension, and the command that a person may run."""
+    """A month that comes back, of an operator of whom it was demanded or, with None, of those of whom nothing stands.
+
+    ``command`` is what a person may run, None where nothing is to do; ``said`` tells why.
+    """
 
     month: BillingMonth
+    operator: str | None
     invoices: tuple[str, ...]
-    command: str
+    command: str | None
+    said: str
 
 
 @dataclass(frozen=True)
@@ -83,7 +104,9 @@ def add_suspension(workspace: Workspace, order: Suspension, area: AreaFile | Non
             found = replace(order, area_wkt=wkt)
         SuspensionRegister(connection, workspace.database.tables).save(found, now)
         recorded = _recorded(workspace, connection, SuspensionFile(found))
-    return replace(recorded, findings=(*said, *_what_to_know(recorded, operators)))
+        months = _demanded(workspace, connection, recorded.operators)
+        demanded_before = already_demanded(found, ((m, stands.values()) for m, stands in months.items()))
+    return replace(recorded, findings=(*said, *_what_to_know(recorded, operators), *demanded_before))
 
 
 def list_suspensions(workspace: Workspace) -> list[SuspensionFile]:
@@ -110,10 +133,11 @@ def lift_suspension(workspace: Workspace, lifting: Lifting, now: str) -> Lifted:
         file = _file(workspace, connection, lifting.suspension)
         check_lifting(file, lifting)
         SuspensionRegister(connection, workspace.database.tables).save_lifting(lifting, now)
-        ledger = Ledger(connection, workspace.database.tables)
+        lifted = SuspensionFile(file.suspension, lifting)
+        owners = _recorded(workspace, connection, lifted).operators
         back = [m for m in months_of(file, lifting) if lifting.brings_back(m)]
-        months = tuple(_billable(ledger, m, lifting.suspension) for m in back)
-    return Lifted(SuspensionFile(file.suspension, lifting), months)
+        months = tuple(_billable(workspace, connection, back, owners))
+    return Lifted(lifted, months)
 
 
 def court_findings(bill: Bill) -> tuple[Finding, ...]:
@@ -121,14 +145,31 @@ def court_findings(bill: Bill) -> tuple[Finding, ...]:
     return (*suspension_findings(bill), *risk_findings(bill, load_risks()))
 
 
-def _billable(ledger: Ledger, month: BillingMonth, suspension: str) -> Billable:
-    bearing = [
-        i.number
-        for i in ledger.load_invoices(month, standing=True)
-        if any(s.suspension == suspension for s in i.suspended)
-    ]
-    command = f"geobill correct --month {month} --reason TEXT" if bearing else f"geobill bill --month {month}"
-    return Billable(month, tuple(bearing), command)
+def _demanded(
+    workspace: Workspace, connection: Connection, owners: Collection[str]
+) -> dict[BillingMonth, dict[str, Demanded]]:
+    """Return what was demanded of some operators, by month and operator."""
+    tables = workspace.database.tables
+    invoices = [i for i in Ledger(connection, tables).load_invoices(standing=True) if i.operator.id in owners]
+    notes = [n for n in NoteBook(connection, tables).load() if n.operator.id in owners]
+    months = {i.month for i in invoices} | {line.month for note in notes for line in note.lines}
+    return {month: demanded(month, invoices, notes) for month in sorted(months)}
+
+
+def _billable(
+    workspace: Workspace, connection: Connection, back: Iterable[BillingMonth], owners: Collection[str]
+) -> Iterator[Billable]:
+    """Say of each month that comes back what a person may do; priced again only where something demands it already."""
+    known, stored = _demanded(workspace, connection, owners), Stored(workspace, connection)
+    for month in back:
+        stands = known.get(month, {})
+        cost = {o.operator.id: o.total for o in stored.price(month).bill.operators} if stands else {}
+        for owner, one in stands.items():
+            command, said = come_back(one, cost.get(owner, ZERO))
+            numbers = () if one.invoice is None else (one.invoice.number,)
+            yield Billable(month, owner, numbers, command, said)
+        if not stands or any(owner not in stands for owner in owners):
+            yield Billable(month, None, (), f"geobill bill --month {month}", "nothing was demanded")
 
 
 def _file(workspace: Workspace, connection: Connection, name: str) -> SuspensionFile:
@@ -161,13 +202,14 @@ def _recorded(workspace: Workspace, connection: Connection, file: SuspensionFile
     area = None if order.area_wkt is None else shapely.from_wkt(order.area_wkt)
     if area is not None:
         shapely.prepare(area)
-    concerned = sum(
-        1
+    concerned = [
+        row.operator
         for row in _rows(workspace, connection)
         if concerns(order, operators[row.operator], text(row.service), text(row.permit))
         and (area is None or shapely.intersects(area, row.geometry))
-    )
-    return Recorded(file, concerned, None if area is None else f"{area.area:.2f}")
+    ]
+    owners = tuple(sorted(set(concerned)))
+    return Recorded(file, len(concerned), owners, None if area is None else f"{area.area:.2f}")
 
 
 def _what_to_know(recorded: Recorded, operators: dict[str, Operator]) -> tuple[Finding, ...]:

@@ -81,6 +81,7 @@ def _months(note: Note, texts: Texts, frames: Frames) -> Iterator[str]:
             mine = bill.operators
             yield from _same(line, "now", line.now, mine[0].total if mine else ZERO)
             yield from _lines(line, mine[0].lines if mine else ())
+            yield from _listed(line, "suspended", line.suspended, mine[0].suspended if mine else ())
 
 
 def _past_months(note: Note, texts: Texts, frames: Frames) -> Iterator[str]:
@@ -104,7 +105,11 @@ def _same(line: NoteLine, what: str, recorded: Decimal | None, computed: Decimal
 
 
 def _lines(line: NoteLine, computed: Iterable[Line]) -> Iterator[str]:
-    one, other = (canonical_json({"lines": list(lines)}) for lines in (line.lines, computed))
+    yield from _listed(line, "lines", line.lines, computed)
+
+
+def _listed(line: NoteLine, what: str, recorded: Iterable[object], computed: Iterable[object]) -> Iterator[str]:
+    one, other = (canonical_json({what: list(found)}) for found in (recorded, computed))
     if one != other:
         yield from (f"{line.month}, {said}" for said in record_differences(one, other))
 

@@ -12,7 +12,7 @@ from geobill.documents.html import read_page, text_lines
 from geobill.documents.note import TITLES, months_alike, note_job, render_note
 from geobill.domain.check import Cause
 from geobill.domain.dates import BillingMonth
-from geobill.domain.invoice import AmountIf, Held
+from geobill.domain.invoice import AmountIf, Held, Suspended
 from geobill.domain.note import CHARGED_SINCE, NOTES, Note, NoteLine
 from geobill.errors import BooksDontCloseError
 from geobill.law.statutes import load_statute
@@ -129,6 +129,45 @@ def test_pdf_and_html_say_the_same(kind):
     read_page(made["html"])
     assert "None" not in pdf
     assert render_note(SAMPLES[kind](), figures()) == made
+
+
+def by_court(order, *cases):
+    """A month of which courts suspend a line each; the rest of the reduction is a narrower strip."""
+    one = WHOLE[0]
+    apart = tuple(Suspended("elektro", f"S{n}", c, f"Vara {n}", "accrues", (one,), one.amount, one.length_m or ZERO)
+                  for n, c in enumerate(cases, 1))  # fmt: skip
+    causes = (Cause("suspended", 1, ZERO, Decimal(order)), Cause("width", 1, ZERO, Decimal("-20.50")))
+    return replace(corrected(10, "2026/000002", str(sum(c.amount for c in causes)), causes), suspended=apart)
+
+
+def test_what_a_court_suspends_is_no_credit_of_the_entity():
+    made = render_note(note("credit", [by_court("-100.00", "1001-56", "1002-57")]), figures())
+    for text in (text_of(made["pdf"]), " ".join(text_lines(made["html"])).replace("|", " ")):
+        for part in ("Redução do demandado R$ 120,50", "Desta redução, R$ 100,00 não são crédito da entidade: a exigibilidade está "
+                     "suspensa nos processos nº 1001-56 (Vara 1) e nº 1002-57 (Vara 2).", "o restante, R$ 20,50, é crédito",
+                     "Valores com exigibilidade suspensa", "Outubro de 2026: processo nº 1002-57 – Vara 2"):  # fmt: skip
+            assert packed(part).casefold() in packed(text).casefold(), part
+        assert packed("Crédito da entidade R$").casefold() not in packed(text).casefold()
+
+
+def test_only_what_lowers_the_demand_counts_as_the_courts():
+    assert note("credit", [by_court("-100.00", "1")]).reduced_by_court == 100
+    more = corrected(9, "2026/000001", "70.00")  # takes from the reduction of the other month
+    assert note("credit", [more, by_court("-100.00", "1")]).reduced_by_court == Decimal("50.50")
+    costs_more = by_court("120.50", "1")  # though a part is suspended
+    assert note("difference", [costs_more]).reduced_by_court == 0
+    borne = replace(corrected(10, "2026/000002"), suspended=costs_more.suspended)  # the invoice bore the order already
+    assert note("credit", [borne]).reduced_by_court == 0
+    text = text_of(render_note(note("credit", [borne]), figures())["pdf"])
+    assert packed("Crédito da entidade R$ 120,50").casefold() in packed(text).casefold()
+    assert packed("Valores com exigibilidade suspensa") in packed(text)
+
+
+def test_suspended_lines_are_worked_out_again():
+    line = by_court("-100.00", "1")
+    (apart,) = line.suspended
+    with pytest.raises(BooksDontCloseError, match="what 1 suspends"):
+        note_job(note("credit", [replace(line, suspended=(replace(apart, total=Decimal("1.00")),))]), figures())
 
 
 def test_what_another_note_demanded_is_said():

@@ -145,7 +145,10 @@ def test_due_dates_follow_the_policy_and_the_state_s_holidays(tmp_path):
         ('{"date": "2026-11-30", "date": "2026-10-30", "segments": []}', "twice"),
         ('{"date": "2026-11-30", "segments": [{"length_m": NaN, "width_m": 1, "land_value": 1}]}', "NaN"),
         ('{"date": "2026-11-30", "segments": [{"length_m": 1e999999, "width_m": 1, "land_value": 1}]}', "can't be"),
-        ('{"date": "2026-11-30", "segments": [{"length_m": ' + "9" * 5000 + ', "width_m": 1, "land_value": 1}]}', "can't be"),
+        (
+            '{"date": "2026-11-30", "segments": [{"length_m": ' + "9" * 5000 + ', "width_m": 1, "land_value": 1}]}',
+            "can't be",
+        ),
     ],
 )
 def test_what_can_t_be_is_refused_with_what_to_do(tmp_path, given, says):

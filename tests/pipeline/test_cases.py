@@ -372,3 +372,90 @@ def test_deposits_are_listed_and_follow_the_price_by_decision_only(tmp_path):
     (left,) = done("deposit", "list", "--on", "2026-12-12", workspace=root)["deposits"]
     assert (left["held"], left["required"]) == ("1080.00", "1080.00")
     assert MONTHLY == "345.00"
+
+
+def test_a_defence_against_the_fine_stops_its_notes_until_it_is_decided_and_for_good_where_accepted(tmp_path):
+    root = make_town(tmp_path)
+    import_line(root, "A1", 4000, 500)
+    open_case(root, "infraction")
+    step(root, "notify", "C1", "2026-03-02")
+    step(root, "warn", "C1", "2026-03-02")
+    step(root, "defence", "C1", "2026-03-05", by="Alfa")
+    step(root, "decide-defence", "C1", "2026-03-18", "--outcome", "rejected", by=LAWYER)
+    step(root, "fine", "C1", "2026-03-20", by=MAYOR)
+    charge = ("case", "fine", "C1", "--charge", "--by", "Ana", "--until", "2026-03-25", "--issued-on", "2026-04-08")
+    assert done(*charge, "--dry-run", workspace=root)["total"] == "192.00"
+    # the fine has a defence of its own (art. 9 § 4), after the one against the notice
+    step(root, "defence", "C1", "2026-03-30", by="Alfa")
+    assert "recorded already" in refused(root, "case", "defence", "C1", "--on", "2026-03-31", "--by", "Alfa")
+    assert "the defence of 2026-03-30 isn't decided" in refused(root, *charge)
+    assert "isn't decided" in refused(root, "case", "suspend", "C1", "--on", "2026-05-20", "--by", SECRETARY)
+    step(root, "decide-defence", "C1", "2026-04-05", "--outcome", "accepted", by=LAWYER)
+    assert "the defence against it was accepted" in refused(root, *charge)
+    assert done("invoice", "list", workspace=root)["invoices"] == []
+
+
+def double(root, case, *rows, on="2026-04-10", opened_on="2026-03-02"):
+    """Take a case of art. 10 to the Secretary's act, without a defence."""
+    open_case(root, "clandestine", *rows, case=case, on=opened_on)
+    step(root, "notify", case, "2026-03-02")
+    step(root, "opinion", case, "2026-03-22", "--kind", "technical")
+    step(root, "opinion", case, "2026-03-23", "--kind", "legal")
+    step(root, "impossibility", case, "2026-03-24")
+    step(root, "installed", case, "2026-01-01", "--reference", "Nota fiscal 1")
+    step(root, "confirm", case, on, "--outcome", "doubled", by=SECRETARY)
+
+
+def test_a_defence_accepted_after_the_act_undoes_the_doubling(tmp_path):
+    root = make_town(tmp_path)
+    import_line(root, "S1", 1000, 500, "--status", "suspected")
+    decide_term(root)
+    double(root, "C1", "--segment", "S1")
+    later = ("case", "installed", "C1", "--on", "2026-03-03", "--by", INSPECTOR, "--reference", "NF 2")
+    assert "after the case was opened" in refused(root, *later)
+    past = ("bill", "--retroactive", "C1", "--until", "2026-03", "--issued-on", "2026-04-20", "--dry-run")
+    assert done(*past, workspace=root)["total"] == "180.00"
+    step(root, "defence", "C1", "2026-04-12", by="Alfa")
+    assert "the defence of 2026-04-12 isn't decided" in refused(root, *past)
+    decided = step(root, "decide-defence", "C1", "2026-04-18", "--outcome", "accepted", by=LAWYER)
+    assert [f["code"] for f in decided["findings"]] == ["undone"]
+    assert decided["doubled_from"] is None
+    assert "isn't decided for doubling" in refused(root, *past)
+    assert price(root, "2026-04") == ("0.00", [])
+
+
+def test_two_cases_over_the_same_rows_never_demand_the_same_months_twice(tmp_path):
+    root = make_town(tmp_path)
+    import_line(root, "S1", 1000, 500, "--status", "suspected")
+    import_line(root, "S2", 1000, 700, "--status", "suspected")
+    decide_term(root)
+    double(root, "C1", "--segment", "S1")
+    past = ("--until", "2026-03", "--issued-on", "2026-04-20")
+    assert done("bill", "--retroactive", "C1", *past, workspace=root)["total"] == "180.00"
+    double(root, "C2", "--segment", "S1")
+    assert done("bill", "--retroactive", "C2", *past, workspace=root)["issued"] is False
+    double(root, "C3", "--segment", "S1", "--segment", "S2")  # what C1's note demanded was for rows of C3 alone
+    both = done("bill", "--retroactive", "C3", *past, workspace=root)
+    assert (both["issued"], both["total"], both["findings"]) == (True, "180.00", [])
+    span = ("--month", "2026-01", "--until", "2026-03", "--operator", "alfa", "--reason", "nada falta")
+    assert done("correct", *span, "--issued-on", "2026-04-21", "--dry-run", workspace=root)["notes"] == []
+
+
+def test_a_suspended_operator_regularises_nothing_and_each_step_has_an_author(tmp_path):
+    root = make_town(tmp_path)
+    request(root)
+    grant(root)
+    import_line(root, "S1", 1000, 500, "--status", "suspected")
+    decide_term(root)
+    double(root, "C1", "--segment", "S1")
+    assert "--by is blank" in refused(root, "case", "remove", "C1", "--on", "2026-11-20", "--by", " ")
+    open_case(root, "infraction", case="F1", on="2026-09-10")
+    step(root, "notify", "F1", "2026-09-10")
+    step(root, "warn", "F1", "2026-09-10")
+    step(root, "opinion", "F1", "2026-09-28", "--kind", "legal")
+    step(root, "fine", "F1", "2026-09-28", by=MAYOR)
+    step(root, "suspend", "F1", "2026-10-28", by=SECRETARY)
+    into = ("case", "regularise", "C1", "--permit", "P1", "--on", "2026-11-16", "--by", SECRETARY)
+    assert "art. 9 § 3" in refused(root, *into)
+    step(root, "release", "F1", "2026-11-15", by=SECRETARY)
+    done(*into, workspace=root)

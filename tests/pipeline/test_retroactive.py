@@ -258,7 +258,9 @@ def test_what_two_doublings_ask_more_is_demanded_by_the_second_case(town, tmp_pa
     first = retroactive(town)
     done("policy", "set", "doublings_cumulate", "true", workspace=town)
     decide(town, "unregistered", id_="C2")
-    assert retroactive(town, case="C2")["total"] == first["total"]  # four times the price less the two that are demanded
+    assert (
+        retroactive(town, case="C2")["total"] == first["total"]
+    )  # four times the price less the two that are demanded
 
 
 def test_months_in_which_cases_share_some_rows_are_left_to_a_correction(town, tmp_path):

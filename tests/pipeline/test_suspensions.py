@@ -9,6 +9,7 @@ from pathlib import Path
 import geopandas as gpd
 import pytest
 import shapely
+from documents.reading import packed, text_of
 from workspaces import (
     ISSUED_ON,
     MONTH,
@@ -26,6 +27,7 @@ from geobill.domain.suspension import EFFECTS, KINDS
 from geobill.law.legal_risk import load_risks
 from geobill.pipeline.replay import priced_again
 from geobill.store.ledger import Ledger
+from geobill.store.notes import NoteBook
 from geobill.store.workspace import open_workspace
 
 ORDER = {
@@ -106,6 +108,8 @@ def root(town, tmp_path):
         ({"effect": "free"}, f"Allowed: {', '.join(EFFECTS)}"),
         ({"case": " "}, "--case is blank"),
         ({"court": ""}, "--court is blank"),
+        ({"court": "\x07"}, "can't be seen"),
+        ({"note": "a\x1bb"}, "can't be seen"),
         ({"from": "amanhã"}, "not a date"),
         ({"area": "nowhere.gpkg"}, "no file"),
         ({"crs": "EPSG:31983"}, "--crs belong to the file of an area"),
@@ -240,13 +244,22 @@ def test_a_lifting_says_what_may_be_billed_and_bills_nothing(root):
         ({"late_charges": "maybe"}, "Write yes or no"),
         ({"on": "2026-10-14"}, "before the order itself"),
         ({"reference": " "}, "--reference is blank"),
+        ({"reference": "\x07"}, "--reference is blank or can't be read"),
     ):
         assert said in refused(root, *lift(**changes))
     for option in ("months", "late_charges"):  # both must be said
         assert geobill(*lift(**{option: None}), workspace=root).code == 2
     assert "no suspension 'S9'" in refused(root, *lift("S9"))
     made = done(*lift(months="2026-11:2026-11"), workspace=root)
-    assert made["billable"] == [{"month": MONTH, "invoices": [], "command": f"geobill bill --month {MONTH}"}]
+    assert made["billable"] == [
+        {
+            "month": MONTH,
+            "operator": None,
+            "invoices": [],
+            "command": f"geobill bill --month {MONTH}",
+            "said": "nothing was demanded",
+        }
+    ]
     assert made["lifting"]["late_charges"] is False
     assert "stays so" in refused(root, *lift())
     assert [s["state"] for s in done("suspension", "list", "--on", "2026-12-01", workspace=root)["suspensions"]] == [
@@ -266,10 +279,65 @@ def test_an_invoice_that_bears_the_order_is_corrected(root, tmp_path):
     made = done(*lift(months=f"{MONTH}:{MONTH}"), workspace=root)
     (back,) = made["billable"]
     assert back["invoices"] == [number]
-    assert back["command"].startswith(f"geobill correct --month {MONTH}")
+    assert back["command"] == f"geobill correct --month {MONTH} --operator alfa --reason TEXT"
+    assert f"the month costs R$ {plain} with the order lifted" in back["said"]
     assert totals(priced(root))["alfa"] == plain
     differs = [f for f in bill(root)["findings"] if f["code"] == "differs_from_issued"]
     assert number in differs[0]["message"]
+
+
+def correct(root, *more, operator="alfa"):
+    which = ("--month", MONTH, "--operator", operator, "--issued-on", "2026-12-05", "--reason", "Ordem judicial")
+    return done("correct", *which, *more, workspace=root)
+
+
+def test_an_order_that_comes_after_the_invoice_says_how_the_demand_is_lowered(root):
+    numbers = {i["operator"]: i["number"] for i in bill(root)["invoices"]}
+    (said,) = done(*add(**{"from": "2026-11-11"}), workspace=root)["findings"]
+    assert (said["code"], said["severity"]) == ("already_demanded", "warning")
+    assert f"{MONTH} was demanded before the order was recorded: invoice {numbers['alfa']} (alfa)." in said["message"]
+    assert f"geobill correct --month {MONTH} --operator alfa --reason TEXT --dry-run" in said["fix"]
+    assert "beta" not in said["message"] + said["fix"]
+    assert done(*add(id="S2", **{"from": "2026-12-01"}), workspace=root)["findings"] == []  # reaches no billed month
+    assert done(*add(id="S3", operator="beta", until="2026-10-31"), workspace=root)["findings"] == []
+    answer = geobill(*add(id="S4", operator="beta"), workspace=root)
+    assert f"invoice {numbers['beta']} (beta)" in answer.out
+
+
+def test_a_month_that_was_demanded_in_full_has_nothing_to_do_when_it_comes_back(root):
+    number = next(i["number"] for i in bill(root)["invoices"] if i["operator"] == "alfa")
+    done(*add(**{"from": "2026-11-11"}), workspace=root)
+    answer = geobill(*lift(months=f"{MONTH}:{MONTH}"), workspace=root)
+    assert f"  {MONTH}, alfa: nothing to do: invoice {number} was issued in full\n" in answer.out
+    assert "geobill bill" not in answer.out
+    assert correct(root)["notes"] == []
+
+
+def test_a_month_lowered_by_a_note_is_demanded_again_by_a_note(root, tmp_path):
+    """The credit note names the court, isn't the entity's credit, is computed again, and is undone when the order ends."""
+    full = totals(priced(root))["alfa"]
+    bill(root)
+    done(*add(**{"from": "2026-11-11"}), workspace=root)
+    lowered = correct(root, "--out", tmp_path / "notas")["notes"][0]
+    assert (lowered["kind"], lowered["operator"]) == ("credit", "alfa")
+    opened = open_workspace(root)
+    with opened.database.read() as connection:
+        (note,) = NoteBook(connection, opened.database.tables).load()
+    (apart,) = note.suspended
+    assert (apart.suspension, apart.court_case) == ("S1", ORDER["--case"])
+    assert note.reduced_by_court == -note.total
+    assert geobill("verify", "--all", workspace=root).code == 0
+    pdf = text_of(next((tmp_path / "notas").rglob("*.pdf")).read_bytes())
+    for part in ("Valores com exigibilidade suspensa", "não são crédito da entidade", f"nº {ORDER['--case']} (TJSP"):
+        assert packed(part) in packed(pdf), part
+    assert packed("Crédito da entidade").casefold() not in packed(pdf).casefold()
+    assert packed("decide o Município") not in packed(pdf)
+    (back,) = done(*lift(months=f"{MONTH}:{MONTH}"), workspace=root)["billable"]
+    assert back["command"] == f"geobill correct --month {MONTH} --operator alfa --reason TEXT"
+    again = correct(root)["notes"][0]
+    assert (again["kind"], again["total"]) == ("difference", str(-note.total))
+    assert geobill("verify", "--all", workspace=root).code == 0
+    assert totals(priced(root))["alfa"] == full
 
 
 def test_the_check_names_the_order_as_the_cause(root):
