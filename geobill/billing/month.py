@@ -79,15 +79,19 @@ def issue_findings(
     if issued_on < month.last_day:
         message = f"the invoices of {month} are issued on {issued_on.isoformat()}, before the month is over, for all of its days."
         found.append(Finding("month_not_over", "warning", message, "What changes until its end needs a correction."))
-    blank = [name for name in ("cnpj", "address") if not getattr(authority, name).strip()]
-    if blank:
-        message = f"the invoices name no {' and no '.join(blank)} of the issuing authority."
-        found.append(
-            Finding(
-                "issuer_incomplete", "warning", message, "Fill in [authority] in geobill.toml before the next month."
-            )
-        )
+    found += issuer_incomplete(authority)
     return tuple(found)
+
+
+def issuer_incomplete(authority: Authority) -> list[Finding]:
+    """Say which particulars of the issuing authority a demand would lack."""
+    blank = [name for name in ("cnpj", "address") if not getattr(authority, name).strip()]
+    if not blank:
+        return []
+    message = f"the invoices name no {' and no '.join(blank)} of the issuing authority."
+    return [
+        Finding("issuer_incomplete", "warning", message, "Fill in [authority] in geobill.toml before the next month.")
+    ]
 
 
 def draft_invoice(

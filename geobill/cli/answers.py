@@ -107,6 +107,7 @@ def bill_answer(billed: "BilledMonth") -> dict[str, Any]:
                 "number": i.number,
                 "operator": i.operator.id,
                 "total": plain(i.total),
+                "payable": plain(i.payable),
                 "issued_on": i.issued_on.isoformat(),
                 "due_on": i.due_on.isoformat(),
                 "digest": i.digest,

@@ -234,7 +234,8 @@ def _bill_summary(data: dict[str, Any]) -> str:
         lines.append(f"  conferido por {data['checked']['by']} em {data['checked']['at']}")
     for i in data["invoices"]:
         state = "issued" if i["issued_now"] else "issued before"
-        lines.append(f"  invoice {i['number']} {i['operator']}: R$ {i['total']}, due {i['due_on']} ({state})")
+        paid = "" if i["payable"] == i["total"] else f", to pay after set-off R$ {i['payable']}"
+        lines.append(f"  invoice {i['number']} {i['operator']}: R$ {i['total']}{paid}, due {i['due_on']} ({state})")
     return "\n".join([*lines, *_findings_and_files(data)])
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from geobill.billing.cases import check_heard
+from geobill.billing.month import issuer_incomplete
 from geobill.billing.past import Demand, PastMonth, divide, held_by_year, limitation_of, note_lines
 from geobill.domain.case import KINDS, UNREGISTERED, CaseFile, doubled_from, doubled_until
 from geobill.domain.dates import BillingMonth
@@ -101,7 +102,7 @@ def bill_retroactive(
         months, priced, settled = _months(workspace, connection, stored, file, first, last)
         today = stored.policy(BillingMonth(issued_on.year, issued_on.month))
         demand = divide(months, limitation_of(today, stored.decisions, issued_on), issued_on)
-        findings = (*_findings(demand), *_settled(settled))
+        findings = (*_findings(demand), *_settled(settled), *issuer_incomplete(workspace.settings.authority))
         note = None
         if demand.demanded:
             due = due_on or note_due(workspace.settings, stored.law, issued_on)

@@ -18,7 +18,7 @@ SAID = {
     papers.NOTICE: (
         "Auto e notificação",
         "considerado clandestino (art. 10)",
-        "15 dias, contados desta data, até 17 de março de 2026",
+        "15 dias, contados do recebimento, em 2 de março de 2026, até 17 de março de 2026",
         "Decisão nº 12/2026, de 15/01/2026 (art. 15)",
         "a perda do equipamento (art. 10, § 1º)",
         "desde a publicação da Lei, em 27/06/2001",
@@ -33,7 +33,7 @@ SAID = {
     papers.WARNING: ("penalidade de advertência (art. 9º, I e § 1º)", "prazo até 17 de março de 2026", "nada cobra"),
     papers.DECISION: (
         "Decisão 9/2026",
-        "a defesa foi ouvida e decidida",
+        "a defesa foi apreciada e decidida",
         "cobrada em dobro",
         "desde 12 de março de 2019, data da instalação, comprovada por Nota fiscal 3312 (art. 10, § 3º)",
         "até cessar a irregularidade",

@@ -143,7 +143,7 @@ def test_the_papers_of_the_procedure_say_what_the_law_says(clandestine):
     for part in (
         "Auto e notificação",
         "Auto 12/2026",
-        "20 dias, contados desta data, até 23 de março de 2026, primeiro dia útil",
+        "20 dias, contados do recebimento, em 2 de março de 2026, até 23 de março de 2026, primeiro dia útil",
         "Decisão nº 12/2026",
         "art. 10, § 1º",
     ):
@@ -263,7 +263,7 @@ def test_a_suspended_operator_gets_no_new_project_until_it_is_released(fined):
 
 def test_the_papers_of_the_penalties(fined):
     _, said = fined
-    assert "15 dias, contados desta data, até 17 de março de 2026" in papers(said["notify"])
+    assert "15 dias, contados do recebimento, em 2 de março de 2026, até 17 de março de 2026" in papers(said["notify"])
     assert "advertência" in papers(said["warn"])
     fine = papers(said["fine"])
     for part in ("20% do valor", "por dia, de 18 de março de 2026", "R$ 120,00", "R$ 24,00", "6 de abril de 2026"):
@@ -436,7 +436,8 @@ def test_two_cases_over_the_same_rows_never_demand_the_same_months_twice(tmp_pat
     assert done("bill", "--retroactive", "C2", *past, workspace=root)["issued"] is False
     double(root, "C3", "--segment", "S1", "--segment", "S2")  # what C1's note demanded was for rows of C3 alone
     both = done("bill", "--retroactive", "C3", *past, workspace=root)
-    assert (both["issued"], both["total"], both["findings"]) == (True, "180.00", [])
+    assert (both["issued"], both["total"]) == (True, "180.00")
+    assert [f["code"] for f in both["findings"]] == ["issuer_incomplete"]
     span = ("--month", "2026-01", "--until", "2026-03", "--operator", "alfa", "--reason", "nada falta")
     assert done("correct", *span, "--issued-on", "2026-04-21", "--dry-run", workspace=root)["notes"] == []
 

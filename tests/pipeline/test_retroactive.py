@@ -91,7 +91,7 @@ def test_what_is_older_than_five_years_is_worked_out_and_held(town, tmp_path):
     assert by_month(answer)["2021-11"]["state"] == "demanded"
     assert total(answer, "held") == Decimal("627.10") + 31 * Decimal("972.00")
     assert Decimal(answer["total"]) == total(answer, "demanded") == 14 * Decimal("972.00") + 46 * Decimal("1296.00")
-    assert [f["code"] for f in answer["findings"]] == ["limitation"]
+    assert [f["code"] for f in answer["findings"]] == ["limitation", "issuer_incomplete"]
     assert answer["issued"]
     assert answer["number"] == "2026/000001"
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -25,7 +26,8 @@ from workspaces import (
 
 from geobill.domain.suspension import EFFECTS, KINDS
 from geobill.law.legal_risk import load_risks
-from geobill.pipeline.replay import priced_again
+from geobill.pipeline.replay import Frames, priced_again
+from geobill.pipeline.verify_notes import note_differences
 from geobill.store.ledger import Ledger
 from geobill.store.notes import NoteBook
 from geobill.store.workspace import open_workspace
@@ -322,15 +324,21 @@ def test_a_month_lowered_by_a_note_is_demanded_again_by_a_note(root, tmp_path):
     assert (lowered["kind"], lowered["operator"]) == ("credit", "alfa")
     opened = open_workspace(root)
     with opened.database.read() as connection:
-        (note,) = NoteBook(connection, opened.database.tables).load()
+        book, ledger = (kind(connection, opened.database.tables) for kind in (NoteBook, Ledger))
+        (note,) = book.load()
+        texts = {role: ledger.load_archived(digest) for role, digest in book.load_inputs(note.number).items()}
     (apart,) = note.suspended
     assert (apart.suspension, apart.court_case) == ("S1", ORDER["--case"])
     assert note.reduced_by_court == -note.total
+    left_out = replace(note, lines=tuple(replace(line, suspended=()) for line in note.lines))
+    frames = Frames(opened.settings.municipality.srid)
+    assert note_differences(note, texts, frames)[0] == ()
+    assert any("suspended" in d.message for d in note_differences(left_out, texts, frames)[0])
     assert geobill("verify", "--all", workspace=root).code == 0
     pdf = text_of(next((tmp_path / "notas").rglob("*.pdf")).read_bytes())
     for part in ("Valores com exigibilidade suspensa", "não são crédito da entidade", f"nº {ORDER['--case']} (TJSP"):
         assert packed(part) in packed(pdf), part
-    assert packed("Crédito da entidade").casefold() not in packed(pdf).casefold()
+    assert packed("Crédito da entidade R$").casefold() not in packed(pdf).casefold()
     assert packed("decide o Município") not in packed(pdf)
     (back,) = done(*lift(months=f"{MONTH}:{MONTH}"), workspace=root)["billable"]
     assert back["command"] == f"geobill correct --month {MONTH} --operator alfa --reason TEXT"
