@@ -26,10 +26,11 @@ test-run: $(STAMP)
 test-rest: $(STAMP)
 	@$(BIN)/python -m pytest tests $(addprefix --ignore=,$(RUN))
 
-bench: $(STAMP) ## how fast the program starts; the real month on ../shared/data: sums, seconds and peak memory of each command
+bench: $(STAMP) ## how fast the program starts; the real month and 26 past years on ../shared/data
 	@$(BIN)/python benchmarks/start.py
 	@$(BIN)/python benchmarks/real_month.py
 	@$(BIN)/python benchmarks/same_strip.py
+	@$(BIN)/python benchmarks/past_months.py
 
 lint: $(STAMP) ## ruff, and mypy on the pure rooms
 	@$(BIN)/ruff check .
