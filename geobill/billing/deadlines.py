@@ -217,10 +217,9 @@ def limitation(
     if reach.years is None:
         return []
     back = months_after(first, -reach.years * MONTHS_OF_A_YEAR)
-    month = BillingMonth(back.year, back.month)
+    month = BillingMonth.of(back)
     while reach.reaches(due_on(month), first):
-        before = month.first_day - timedelta(days=1)
-        month = BillingMonth(before.year, before.month)
+        month = month.preceding()
     while not reach.reaches(due_on(month), first):
         month = month.following()
     if month.last_day < published_on:

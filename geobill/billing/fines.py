@@ -58,7 +58,7 @@ def days_to_charge(file: CaseFile, notes: Iterable[Note], until: date) -> list[F
         day = first + n * DAY
         if day in charged:
             continue
-        month = BillingMonth(day.year, day.month)
+        month = BillingMonth.of(day)
         if found and found[-1].month == month and found[-1].last == day - DAY:
             found[-1] = FinedDays(month, found[-1].first, day)
         else:

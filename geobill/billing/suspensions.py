@@ -157,12 +157,7 @@ def check_lifting(file: SuspensionFile, lifting: Lifting) -> None:
 def months_of(file: SuspensionFile, lifting: Lifting) -> list[BillingMonth]:
     """Months on at least one day of which an order has effect until it is lifted."""
     last = SuspensionFile(file.suspension, lifting).last_day
-    first = file.suspension.from_on
-    month, found = BillingMonth(first.year, first.month), []
-    while last is not None and month.first_day <= last:
-        found.append(month)
-        month = month.following()
-    return found
+    return [] if last is None else list(BillingMonth.of(file.suspension.from_on).until(BillingMonth.of(last)))
 
 
 def already_demanded(

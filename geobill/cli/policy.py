@@ -82,7 +82,7 @@ def policy_show(
     from geobill.pipeline.policy import show_policy
 
     today = shared.today()
-    asked = BillingMonth(today.year, today.month) if month is None else BillingMonth.parse(month)
+    asked = BillingMonth.of(today) if month is None else BillingMonth.parse(month)
     opened = shared.open_given(workspace)
     shown = show_policy(opened, asked, profile)
     values = shown.policy.as_text()

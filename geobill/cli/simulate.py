@@ -157,7 +157,7 @@ def notches(
     outputs = {"--csv": csv, "--html": html}
     _check_outputs(opened, outputs)
     today = shared.today()
-    found = report_notches(opened, BillingMonth.parse(month) if month else BillingMonth(today.year, today.month))
+    found = report_notches(opened, BillingMonth.parse(month) if month else BillingMonth.of(today))
     if csv is not None:
         replace_file(csv, notches_csv(found.report))
     if html is not None:

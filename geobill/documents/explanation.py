@@ -10,12 +10,13 @@ from geobill.documents import words
 from geobill.documents.citing import cite
 from geobill.documents.forms import Job, make
 from geobill.documents.lines import ZERO_M, grounds
+from geobill.documents.memo import exact_text
 from geobill.documents.note import TITLES
 from geobill.documents.overrides.folder import PACKAGE, Templates
 from geobill.documents.policy_words import PolicyLine, decision_in_words, policy_line
 from geobill.documents.statute_words import StatuteWords
 from geobill.documents.typesetting import printable
-from geobill.domain.explanation import Article, ExplainedLine, Explanation, Factor, Origin, Piece, exact_text
+from geobill.domain.explanation import Article, ExplainedLine, Explanation, Factor, Origin, Piece
 from geobill.domain.invoice import Line
 from geobill.domain.ratio import Ratio
 from geobill.law.figures import StatuteFigures
@@ -39,7 +40,6 @@ FACTORS: dict[str, tuple[str, str, str]] = {  # symbol, what it is, where it com
 }
 ROUNDINGS = {"half_up": "meio centavo arredonda para cima", "half_even": "meio centavo arredonda para o par"}
 COUNTS = frozenset({"multiplier", "days", "month_days", "pieces"})
-UNROUNDED = 6
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _worked(detail: ExplainedLine) -> str:
     """Write the multiplication as it is keyed in: factors in their order, the days of the month last, as a division."""
     shown = [f for f in detail.factors if f.name != "month_days"]
     said = " × ".join(_printed(f) for f in shown)
-    return f"{said} ÷ {detail.line.month_days} = {_exact(detail.exact)}"
+    return f"{said} ÷ {detail.line.month_days} = {exact_text(_fraction(detail.exact))}"
 
 
 def _printed(factor: Factor) -> str:
@@ -167,15 +167,6 @@ def _printed(factor: Factor) -> str:
 def _quotation(text: str) -> str:
     """Write an article's text in one paragraph: its lines parted by a stroke, the leaders of its table short."""
     return re.sub(r"\.{4,}", ": ", text).replace("\n", " / ")
-
-
-def _exact(text: str) -> str:
-    """Write an exact amount with all its decimals; one whose decimals don't end with the first six and an ellipsis."""
-    if "/" not in text:
-        return words.number(Decimal(text))
-    above, below = (int(part) for part in text.split("/"))
-    cut = Fraction(above, below) * 10**UNROUNDED
-    return f"{words.number(Decimal(int(cut)).scaleb(-UNROUNDED))}…"
 
 
 def _fraction(text: str) -> Fraction:
@@ -202,7 +193,7 @@ def _pieces(detail: ExplainedLine | None) -> dict[str, object]:
     if others:
         quantity = sum((p.length_m or p.volume_m3 or ZERO_M for p in others), ZERO_M)
         share = sum((_fraction(p.share) for p in others), Fraction(0))
-        rest = Rest(len(others), ZERO_M, words.number(quantity), _exact(exact_text(share)))
+        rest = Rest(len(others), ZERO_M, words.number(quantity), exact_text(share))
     return {"pieces": [_piece(p, numbers) for p in shown], "rest": rest, "files": files}
 
 
@@ -218,7 +209,7 @@ def _piece(piece: Piece, numbers: dict[str, int]) -> PieceRow:
         name=piece.name,
         zone=piece.zone or "",
         quantity="" if quantity is None else words.number(quantity),
-        share=_exact(piece.share),
+        share=exact_text(_fraction(piece.share)),
         file="" if origin is None else str(numbers[origin.batch]),
         row="" if origin is None else str(origin.row),
         remark=remark,

@@ -89,7 +89,7 @@ def check_lines(lines: Sequence[Line], total: Decimal, rounding: str, what: str)
         if round_money(exact, rounding) != line.amount:
             raise BooksDontCloseError(
                 f"Line {number} of {what} says R$ {plain(line.amount)}, but its printed factors give R$ "
-                f"{_exact_text(exact)}. A document must let its reader work out each amount: it wasn't rendered. "
+                f"{exact_text(exact)}. A document must let its reader work out each amount: it wasn't rendered. "
                 "Price the month again; if it stays so, report it."
             )
     added = sum((line.amount for line in lines), Decimal("0.00"))
@@ -110,7 +110,7 @@ def worked_example(lines: Sequence[Line]) -> WorkedExample | None:
         number=lines.index(line) + 1,
         symbols=" × ".join(symbol for symbol, _ in factors(line)) + " × dias ÷ dias do mês",
         factors=f"{printed_factors(line)} × {line.days} ÷ {line.month_days}",
-        exact=_exact_text(_product(line)),
+        exact=exact_text(_product(line)),
         amount=line.amount,
     )
 
@@ -259,14 +259,15 @@ def digests(basis: Basis, statute: StatuteWords) -> tuple[tuple[str, str], ...]:
 
 
 def _product(line: Line) -> Fraction:
+    """Multiply the factors that are printed, not the record's: one that isn't on the paper isn't in it."""
     exact = Fraction(line.days, line.month_days)
     for _, factor in factors(line):
         exact *= fraction(factor)
     return exact
 
 
-def _exact_text(exact: Fraction) -> str:
-    """Exact value with all its decimals, or the first six and an ellipsis where they don't end."""
+def exact_text(exact: Fraction) -> str:
+    """Write an exact value with all its decimals, or the first six and an ellipsis where they don't end."""
     for decimals in range(2, MOST_DECIMALS + 1):
         scaled = exact * 10**decimals
         if scaled.denominator == 1:

@@ -2,6 +2,7 @@
 
 import calendar
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -32,6 +33,11 @@ class BillingMonth:
             )
         return cls(int(found[1]), int(found[2]))
 
+    @classmethod
+    def of(cls, day: date) -> "BillingMonth":
+        """Return the month in which a day lies."""
+        return cls(day.year, day.month)
+
     def __str__(self) -> str:
         return f"{self.year:04d}-{self.month:02d}"
 
@@ -52,8 +58,24 @@ class BillingMonth:
 
     def following(self) -> "BillingMonth":
         """Return the next month."""
-        after = self.last_day + timedelta(days=1)
-        return BillingMonth(after.year, after.month)
+        return BillingMonth.of(self.last_day + timedelta(days=1))
+
+    def preceding(self) -> "BillingMonth":
+        """Return the month before."""
+        return BillingMonth.of(self.first_day - timedelta(days=1))
+
+    def until(self, last: "BillingMonth") -> Iterator["BillingMonth"]:
+        """Return the months from this one to another, both included; none where that comes before.
+
+        Examples
+        --------
+        >>> [str(m) for m in BillingMonth(2026, 11).until(BillingMonth(2027, 1))]
+        ['2026-11', '2026-12', '2027-01']
+        """
+        month = self
+        while month <= last:
+            yield month
+            month = month.following()
 
     def days_in_force(self, installed_on: date | None, removed_on: date | None) -> int:
         """Days of the month on which something stood in the street, both ends included.

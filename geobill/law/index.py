@@ -31,7 +31,7 @@ class Index:
 
     def month_on(self, on: date, base: BillingMonth) -> BillingMonth | None:
         """Month whose value applies on a day to a figure that stands since a base month; None before it."""
-        month = BillingMonth(on.year, on.month)
+        month = BillingMonth.of(on)
         if month < base:
             return None
         if self.step == "monthly":

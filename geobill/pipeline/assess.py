@@ -126,7 +126,7 @@ def assess(statute: str, file: Path, workspace: Workspace | None) -> Assessment:
     """
     law, decisions = _law(statute, workspace)
     asked = _read(_json(file), law)
-    month = BillingMonth(asked.on.year, asked.on.month)
+    month = BillingMonth.of(asked.on)
     article = law.exemption(asked.kind)
     if article is not None:
         return Assessment(statute, asked.on, asked.policy, (), ZERO_M, None, None, (), article, ())
@@ -251,7 +251,7 @@ def _read(raw: Any, law: StreetUseLaw) -> _Asked:
     if kind not in KINDS:
         raise InputError(f"operator_kind can't be {kind!r}. Allowed: {', '.join(KINDS)}.")
     policy = _policy(_table(table.get("policy", {}), "policy", None), law, on)
-    days = BillingMonth(on.year, on.month).days
+    days = BillingMonth.of(on).days
     stretches = [_stretch(row, n, law, on, days) for n, row in enumerate(_rows(table, "segments"), 1)]
     by_piece = law.per_piece(on)
     cabinets = [

@@ -293,7 +293,7 @@ def _term_of(stored: Stored, file: CaseFile, act: CaseAct) -> tuple[int, str, De
     if act.kind != acts.NOTIFIED:
         figure = stored.law.figures.figure("defence_days", act.on)
         return int(figure.value or 0), figure.article, None
-    policy = stored.policy(BillingMonth(act.on.year, act.on.month))
+    policy = stored.policy(BillingMonth.of(act.on))
     decision = decision_behind("ample_defence_days", policy, stored.decisions, act.on)
     return (*notice_term(file.case.kind, act.on, stored.law.figures, policy, decision), decision)
 
@@ -308,7 +308,7 @@ def _render(workspace: Workspace, stored: Stored, file: CaseFile, act: CaseAct) 
         return {}
     law, on = stored.law.figures, act.on
     days, _, decision = _term_of(stored, file, act) if act.kind in WITH_TERM else (None, "", None)
-    base = base_of(stored, BillingMonth(on.year, on.month), file.case.operator) if act.kind == acts.FINED else None
+    base = base_of(stored, BillingMonth.of(on), file.case.operator) if act.kind == acts.FINED else None
     figures = Figures(
         law_published_on=law.published_on,
         statute_title=law.title,

@@ -28,7 +28,7 @@ from geobill.pipeline.billing import (
     undecided_credits,
     write_files,
 )
-from geobill.pipeline.comparing import compare_month, preceding
+from geobill.pipeline.comparing import compare_month
 from geobill.pipeline.decrees import month_decrees
 from geobill.pipeline.month import Month, price_stored
 from geobill.pipeline.month_page import month_page
@@ -102,7 +102,7 @@ def draft_month(
         demand = ledger.archive("demand", demand_of(workspace, connection, desk.month))
         drafted = MonthCheck(month, DRAFTED, by, demand, now)
         checks.save(drafted)
-        say(f"comparing with {preceding(month)}")
+        say(f"comparing with {month.preceding()}")
         comparison = _comparison(workspace, connection, desk.month, checks.load(month))
         files, drafts = [], []
         for mine in standing.waiting:
@@ -152,7 +152,7 @@ def check_month(
             changed = changed_since_draft(ledger, taken, text)
             check_may_be_checked(month, taken, digest, by, changed, second_person=second)
             checks.save(MonthCheck(month, CHECKED, by, digest, now, note))
-        say(f"comparing with {preceding(month)}")
+        say(f"comparing with {month.preceding()}")
         return _comparison(workspace, connection, found, checks.load(month))
 
 
@@ -185,4 +185,4 @@ def _comparison(workspace: Workspace, connection: Connection, found: Month, take
     month, digest = found.bill.month, sha256(demand_of(workspace, connection, found))
     checked = standing_check(taken, digest, second_person=workspace.settings.billing.second_person)
     operators, unpriced = compare_month(workspace, connection, found)
-    return Comparison(month, preceding(month), digest, latest(taken, DRAFTED), checked, operators, unpriced)
+    return Comparison(month, month.preceding(), digest, latest(taken, DRAFTED), checked, operators, unpriced)

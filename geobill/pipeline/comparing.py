@@ -1,6 +1,5 @@
 """A month beside the one before: gathers what the comparison needs from the store and from the ledger."""
 
-from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -10,7 +9,6 @@ from sqlalchemy import Connection
 
 from geobill.billing.compare import HELD, PRICED, SHARED, Part, Side, compare_operator
 from geobill.domain.check import OperatorComparison
-from geobill.domain.dates import BillingMonth
 from geobill.domain.ratio import fraction
 from geobill.errors import InputError, LawError
 from geobill.pipeline.month import Month, price_stored
@@ -21,12 +19,6 @@ from geobill.store.ledger import Ledger
 from geobill.store.workspace import Workspace
 
 NOTHING = Side(Decimal("0.00"), 0, ())
-
-
-def preceding(month: BillingMonth) -> BillingMonth:
-    """Return the month before."""
-    before = month.first_day - timedelta(days=1)
-    return BillingMonth(before.year, before.month)
 
 
 def compare_month(
@@ -44,7 +36,7 @@ def compare_month(
         an invoice of last month has no ``previous_total``.
     """
     ledger = Ledger(connection, workspace.database.tables)
-    previous = preceding(found.bill.month)
+    previous = found.bill.month.preceding()
     before, unpriced = None, None
     try:
         before = price_stored(workspace, connection, previous).priced

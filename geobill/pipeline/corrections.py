@@ -1,6 +1,6 @@
 """Months that were billed, priced again as known today; what differs is settled by one note an operator."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -101,7 +101,9 @@ def correct_months(
         notes, held = [], []
         for owner in sorted({d.operator.id for d in differences}):
             mine = [d for d in differences if d.operator.id == owner]
-            limitation = limitation_of(workspace.settings.policy_in(_month_of(issued_on)), stored.decisions, issued_on)
+            limitation = limitation_of(
+                workspace.settings.policy_in(BillingMonth.of(issued_on)), stored.decisions, issued_on
+            )
             young = [d for d in mine if limitation.reaches(d.due_on, issued_on)]
             old = [d for d in mine if not limitation.reaches(d.due_on, issued_on)]
             if limitation.decision and old:
@@ -131,10 +133,6 @@ def correct_months(
     return Corrected(months, tuple(notes), tuple(held), tuple(findings), files)
 
 
-def _month_of(day: date) -> BillingMonth:
-    return BillingMonth(day.year, day.month)
-
-
 def _differences(
     workspace: Workspace,
     connection: Connection,
@@ -151,7 +149,7 @@ def _differences(
     ledger = Ledger(connection, tables)
     invoices, notes = ledger.load_invoices(standing=True), NoteBook(connection, tables).load(operator=operator)
     months, found, never = [], [], []
-    for month in _between(first, last):
+    for month in first.until(last):
         billed = {
             owner: stands
             for owner, stands in demanded(month, invoices, notes).items()
@@ -181,12 +179,6 @@ def _differences(
         )
     ]
     return tuple(months), found, findings if never else []
-
-
-def _between(first: BillingMonth, last: BillingMonth) -> Iterator[BillingMonth]:
-    while first <= last:
-        yield first
-        first = first.following()
 
 
 def _difference(

@@ -68,7 +68,7 @@ def find_deadlines(workspace: Workspace, first: date, last: date) -> Calendar:
     reached = [o for o in operators.values() if law.exemption(o.kind) is None]
     due_on = _due_day_of(workspace, StreetUseLaw(standing))
     article = standing.figure("due_day", max(first, standing.published_on)).article
-    reach = limitation_of(workspace.settings.policy_in(BillingMonth(first.year, first.month)), decisions, first)
+    reach = limitation_of(workspace.settings.policy_in(BillingMonth.of(first)), decisions, first)
     found = [
         *days.terms_since_publication(standing),
         *days.expansion_plans(standing, reached, first, last),
@@ -97,19 +97,13 @@ def write_ical(calendar: Calendar, path: Path, municipality: str, now: str) -> P
 
 def _due_day_of(workspace: Workspace, law: StreetUseLaw) -> Callable[[BillingMonth], date]:
     """Return the due day of each month, that of the law's first month for what is older."""
-    earliest = BillingMonth(law.figures.published_on.year, law.figures.published_on.month).following()
+    earliest = BillingMonth.of(law.figures.published_on)
     return lambda month: due_day(workspace.settings, law, max(month, earliest))
 
 
 def _month_dues(
     due_on: Callable[[BillingMonth], date], published_on: date, first: date, last: date
 ) -> dict[BillingMonth, date]:
-    """Due day of each month since the law's first whole one, of those that may fall due in the span."""
-    begins = max(first - timedelta(days=62), published_on)
-    month, found = BillingMonth(begins.year, begins.month), {}
-    if month.first_day < published_on:
-        month = month.following()
-    while month.first_day <= last:
-        found[month] = due_on(month)
-        month = month.following()
-    return found
+    """Due day of each month since the law's first, of those that may fall due in the span."""
+    begins = BillingMonth.of(max(first - timedelta(days=62), published_on))
+    return {month: due_on(month) for month in begins.until(BillingMonth.of(last))}

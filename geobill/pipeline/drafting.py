@@ -88,7 +88,7 @@ class Drafting:
 
     def policy_on(self, on: date) -> Policy:
         """Return the policy of the month in which a day lies; R above 100 km is held until its decision is in force."""
-        return as_decided(self.settings.policy_in(BillingMonth(on.year, on.month)), self._decisions, on)
+        return as_decided(self.settings.policy_in(BillingMonth.of(on)), self._decisions, on)
 
     def file(self, number: str) -> PermitFile:
         """Return a registered permit; an unknown number is refused."""

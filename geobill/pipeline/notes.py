@@ -92,7 +92,7 @@ def issue_note(
 
 def note_due(settings: Settings, law: StreetUseLaw, issued_on: date) -> date:
     """Due day of a note: that of the invoices of the month in which it is issued (art. 8), or the next that hasn't passed."""
-    month = BillingMonth(issued_on.year, issued_on.month)
+    month = BillingMonth.of(issued_on)
     while (day := due_day(settings, law, month)) < issued_on:
         month = month.following()
     return day

@@ -1,6 +1,6 @@
 """Many months of one operator, by the billing code itself: months that are alike are priced once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -22,13 +22,6 @@ from geobill.pricing.price import PricedMonth
 
 Ids = frozenset[str]
 Found = tuple[tuple[Line, ...], tuple[tuple[str, Decimal], ...], str | None]
-
-
-def months_between(first: BillingMonth, last: BillingMonth) -> Iterator[BillingMonth]:
-    """Months from one to another, both included."""
-    while first <= last:
-        yield first
-        first = first.following()
 
 
 class Past:

@@ -312,7 +312,7 @@ def _states(
         follow_permits(follow_cases(f, cases, since), files, on)
         for f in (cadastre.load_segments(), cadastre.load_equipment())
     )
-    policy = workspace.settings.policy if on is None else workspace.settings.policy_in(BillingMonth(on.year, on.month))
+    policy = workspace.settings.policy if on is None else workspace.settings.policy_in(BillingMonth.of(on))
     lengths = exact_lengths(segments, policy)
     sums = {n: {PLANNED: [ZERO_M, ZERO_M3], "standing": [ZERO_M, ZERO_M3]} for n in files}
     for place, frame in enumerate((segments, equipment)):

@@ -326,5 +326,5 @@ def _overridden(key: str, value: str, settings: Settings, since: BillingMonth | 
 
 def first_whole_month(day: date) -> BillingMonth:
     """Return the first month that a decision in force from a day answers for: one that begins on it or after it."""
-    month = BillingMonth(day.year, day.month)
+    month = BillingMonth.of(day)
     return month if day.day == 1 else month.following()

@@ -19,10 +19,9 @@ from geobill.domain.note import CREDIT, DIFFERENCE, RETROACTIVE, SINGLE_PAYMENT,
 from geobill.errors import BooksDontCloseError, InputError, LawError
 from geobill.pipeline.billing import due_day
 from geobill.pipeline.case_inputs import inputs_of_case
-from geobill.pipeline.comparing import preceding
 from geobill.pipeline.month import Stored, basis_of
 from geobill.pipeline.notes import blank_note, issue_note, note_due, notes_folder, write_note_files
-from geobill.pipeline.past import Past, months_between, parts
+from geobill.pipeline.past import Past, parts
 from geobill.pipeline.replay import priced_again
 from geobill.store.ledger import Ledger
 from geobill.store.notes import NoteBook
@@ -100,7 +99,7 @@ def bill_retroactive(
         first, last = _span(workspace, connection, stored, file, until, issued_on)
         say(f"{file.case.id}: {first} to {last}")
         months, priced, settled = _months(workspace, connection, stored, file, first, last)
-        today = stored.policy(BillingMonth(issued_on.year, issued_on.month))
+        today = stored.policy(BillingMonth.of(issued_on))
         demand = divide(months, limitation_of(today, stored.decisions, issued_on), issued_on)
         findings = (*_findings(demand), *_settled(settled), *issuer_incomplete(workspace.settings.authority))
         note = None
@@ -150,11 +149,11 @@ def _span(
     """First and last month that is past and not to come with the operator's next invoices."""
     since = doubled_from(file, stored.law.figures.published_on)
     assert since is not None
-    first, this = BillingMonth(since.year, since.month), BillingMonth(issued_on.year, issued_on.month)
+    first, this = BillingMonth.of(since), BillingMonth.of(issued_on)
     invoiced = [
         i.month for i in _standing(connection, workspace) if i.operator.id == file.case.operator and i.month < this
     ]
-    before = preceding(this)
+    before = this.preceding()
     last = until or max(invoiced, default=before)
     if until is not None and until >= this:
         raise InputError(
@@ -163,7 +162,7 @@ def _span(
         )
     ended = doubled_until(file)
     if ended is not None:
-        last = min(last, BillingMonth(ended.year, ended.month))
+        last = min(last, BillingMonth.of(ended))
     if last < first:
         raise InputError(
             f"The case {file.case.id} has no past month: it counts from {since.isoformat()}, and {last} is the last month that isn't "
@@ -191,7 +190,7 @@ def _months(
     earlier, entangled = _earlier(stored, file, notes)
     corrected |= entangled
     past, found, settled = Past(stored, file.case.operator), [], []
-    for month in months_between(first, last):
+    for month in first.until(last):
         if month in corrected:
             settled.append(f"{month} ({corrected[month]})")
             continue
@@ -270,9 +269,7 @@ def _note(
     newest = months[-1].month
     name, since, _ = stored.edition(newest)
     rest = "" if unregistered else f", desde {_since(stored, file)}"
-    reach = stored.policy(
-        BillingMonth(issued_on.year, issued_on.month)
-    ).limitation_years  # how far back is of the day of issue
+    reach = stored.policy(BillingMonth.of(issued_on)).limitation_years  # how far back is of the day of issue
     rules = replace(stored.policy(newest), limitation_years=reach)
     basis = basis_of(stored.law, rules, stored.decisions, name, since, newest.first_day)
     decided = demand.limitation.decision

@@ -76,7 +76,7 @@ def bill_at_once(
                 f"There is no operator {operator!r} (known: {', '.join(known) or 'none'}). Nothing was issued."
             )
         months = _open_months(workspace, connection, year, operator)
-        month = BillingMonth(issued_on.year, issued_on.month)
+        month = BillingMonth.of(issued_on)
         say(f"pricing {month}")
         found = price_stored(workspace, connection, month)
         mine = next((o for o in found.bill.operators if o.operator.id == operator), None)

@@ -68,7 +68,7 @@ def _months(note: Note, texts: Texts, frames: Frames) -> Iterator[str]:
             base = _whole(kept, line.month, note.operator.id)
             yield from _same(line, "base", line.base, base)
     elif note.kind == SINGLE_PAYMENT:
-        month = BillingMonth(note.issued_on.year, note.issued_on.month)
+        month = BillingMonth.of(note.issued_on)
         kept_month = KeptMonth(as_invoice(note, month), texts, frames)
         mine = kept_month.price(month).bill.operators
         for line in note.lines:

@@ -83,7 +83,7 @@ def standing_rows(frame: Any, on: date, planned_under: str | None = None) -> Any
 
     ``planned_under`` adds what is planned under a permit. Days of the month as in :func:`due_rows`.
     """
-    month = BillingMonth(on.year, on.month)
+    month = BillingMonth.of(on)
     kept = [_grantable(row, on, planned_under) for row in frame.itertuples()]
     whole = frame.assign(first_day=1, last_day=month.days, days=month.days)
     return whole.loc[np.array(kept, dtype=bool)]

@@ -61,7 +61,7 @@ def price_permit(
     WholeMonth
         ``network_length_m`` is the extension that sets R; ``lines`` are the permit's own.
     """
-    prices = Prices(law, BillingMonth(on.year, on.month), policy, on=on)
+    prices = Prices(law, BillingMonth.of(on), policy, on=on)
     rows = standing_rows(segments[segments["operator"] == operator.id], on, permit)
     boxes = standing_rows(equipment[equipment["operator"] == operator.id], on, permit)
     cut = cut or cut_network(rows, zones, policy)

@@ -2,11 +2,11 @@
 
 import zlib
 from datetime import date
-from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, select
 
 from geobill.domain.amendment import Amendment, Confirmation
+from geobill.store.known import known_before
 from geobill.store.tables import Tables
 
 
@@ -53,7 +53,9 @@ class LawBook:
     def load_amendments(self, statute: str) -> tuple[Amendment, ...]:
         """Acts that change a statute's figures, in the order of recording."""
         a = self._t.law_amendments.c
-        query = self._then(select(self._t.law_amendments).where(a.statute == statute).order_by(a.fid), a)
+        query = known_before(
+            select(self._t.law_amendments).where(a.statute == statute).order_by(a.fid), a.recorded_at, self._known
+        )
         return tuple(
             Amendment(
                 id=row.id,
@@ -72,7 +74,9 @@ class LawBook:
     def load_confirmations(self, statute: str) -> tuple[Confirmation, ...]:
         """Return who looked and up to which day, in the order of recording."""
         c = self._t.law_confirmations.c
-        query = self._then(select(self._t.law_confirmations).where(c.statute == statute).order_by(c.fid), c)
+        query = known_before(
+            select(self._t.law_confirmations).where(c.statute == statute).order_by(c.fid), c.recorded_at, self._known
+        )
         return tuple(
             Confirmation(row.statute, date.fromisoformat(row.until_on), row.done_by, row.recorded_at, row.note)
             for row in self._c.execute(query)
@@ -84,6 +88,3 @@ class LawBook:
         query = select(a.content).join(self._t.invoice_inputs, i.sha256 == a.sha256).where(i.role == "statute")
         packed = self._c.execute(query.order_by(i.fid.desc()).limit(1)).scalar()
         return None if packed is None else zlib.decompress(packed).decode()
-
-    def _then(self, query: Select[Any], columns: Any) -> Select[Any]:
-        return query if self._known is None else query.where(columns.recorded_at < self._known)

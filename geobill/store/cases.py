@@ -3,15 +3,15 @@
 import json
 from collections import defaultdict
 from datetime import date
-from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from geobill.domain.case import Case, CaseAct, CaseFile
 from geobill.domain.money import from_cents, to_cents
 from geobill.domain.record import sha256
 from geobill.errors import InputError
+from geobill.store.known import known_before
 from geobill.store.tables import Tables
 
 
@@ -69,7 +69,7 @@ class CaseRegister:
         """Every case with its acts in the order of recording, by id."""
         acts: dict[str, list[CaseAct]] = defaultdict(list)
         a, c = self._t.case_acts.c, self._t.cases.c
-        for row in self._c.execute(self._then(select(self._t.case_acts).order_by(a.fid), a)):
+        for row in self._c.execute(known_before(select(self._t.case_acts).order_by(a.fid), a.recorded_at, self._known)):
             acts[row.case_id].append(
                 CaseAct(
                     case=row.case_id,
@@ -98,8 +98,5 @@ class CaseRegister:
                 ),
                 tuple(acts[row.id]),
             )
-            for row in self._c.execute(self._then(select(self._t.cases).order_by(c.fid), c))
+            for row in self._c.execute(known_before(select(self._t.cases).order_by(c.fid), c.recorded_at, self._known))
         }
-
-    def _then(self, query: Select[Any], columns: Any) -> Select[Any]:
-        return query if self._known is None else query.where(columns.recorded_at < self._known)

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, select
 
 from geobill.domain.money import to_cents
 from geobill.domain.note import Note
 from geobill.domain.record import canonical_json, from_plain, sha256
+from geobill.store.known import known_before
 from geobill.store.tables import Tables
 
 
@@ -69,7 +69,8 @@ class NoteBook:
             query = query.where(n.operator == operator)
         if case is not None:
             query = query.where(n.case_id == case)
-        return [from_plain(Note, json.loads(record)) for record in self._c.execute(self._then(query)).scalars()]
+        records = self._c.execute(known_before(query, n.issued_at, self._known)).scalars()
+        return [from_plain(Note, json.loads(record)) for record in records]
 
     def load_inputs(self, note: str) -> dict[str, str]:
         """Digests of what a note was computed from, by role."""
@@ -85,6 +86,3 @@ class NoteBook:
             for number in notes
             for row in self._c.execute(query.where(d.note == number).order_by(d.kind))
         ]
-
-    def _then(self, query: Select[Any]) -> Select[Any]:
-        return query if self._known is None else query.where(self._t.notes.c.issued_at < self._known)

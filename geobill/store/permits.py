@@ -4,15 +4,15 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from geobill.domain.money import from_cents, to_cents
 from geobill.domain.permit import Act, Decree, Permit, PermitFile
 from geobill.domain.record import canonical_json, from_plain, sha256
 from geobill.errors import InputError
+from geobill.store.known import known_before
 from geobill.store.tables import Tables
 
 
@@ -105,7 +105,9 @@ class PermitRegister:
         """Every permit with its acts and decrees in the order of recording, by number."""
         acts: dict[str, list[Act]] = defaultdict(list)
         a = self._t.permit_acts.c
-        for row in self._c.execute(self._then(select(self._t.permit_acts).order_by(a.fid), a)):
+        for row in self._c.execute(
+            known_before(select(self._t.permit_acts).order_by(a.fid), a.recorded_at, self._known)
+        ):
             acts[row.permit].append(
                 Act(
                     permit=row.permit,
@@ -119,7 +121,9 @@ class PermitRegister:
             )
         decrees: dict[str, list[Decree]] = defaultdict(list)
         d = self._t.decrees.c
-        for record in self._c.execute(self._then(select(d.record).order_by(d.fid), d)).scalars():
+        for record in self._c.execute(
+            known_before(select(d.record).order_by(d.fid), d.recorded_at, self._known)
+        ).scalars():
             decree = from_plain(Decree, json.loads(record))
             decrees[decree.permit].append(decree)
         p = self._t.permits.c
@@ -136,11 +140,10 @@ class PermitRegister:
                 tuple(acts[row.number]),
                 tuple(decrees[row.number]),
             )
-            for row in self._c.execute(self._then(select(self._t.permits).order_by(p.number), p))
+            for row in self._c.execute(
+                known_before(select(self._t.permits).order_by(p.number), p.recorded_at, self._known)
+            )
         }
-
-    def _then(self, query: Select[Any], columns: Any) -> Select[Any]:
-        return query if self._known is None else query.where(columns.recorded_at < self._known)
 
 
 def _iso(day: date | None) -> str | None:

@@ -13,6 +13,7 @@ from geobill.domain.invoice import Decision
 from geobill.domain.network import Operator
 from geobill.domain.record import canonical_json
 from geobill.errors import InputError
+from geobill.store.known import known_before
 from geobill.store.tables import Tables
 
 
@@ -59,8 +60,7 @@ class Registers:
         """All recorded decisions by id."""
         d = self._t.decisions.c
         query = select(*(d[f.name] for f in fields(Decision))).order_by(d.id)
-        if self._known is not None:
-            query = query.where(d.recorded_at < self._known)
+        query = known_before(query, d.recorded_at, self._known)
 
         def dated(row: Row[Any]) -> dict[str, date | None]:
             since = row.in_force_from

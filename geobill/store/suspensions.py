@@ -1,13 +1,13 @@
 """Orders of courts and their end, as recorded; rows are added, never changed."""
 
 from datetime import date
-from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from geobill.domain.suspension import Lifting, Suspension, SuspensionFile
 from geobill.errors import InputError
+from geobill.store.known import known_before
 from geobill.store.tables import Tables
 
 
@@ -72,7 +72,7 @@ class SuspensionRegister:
                 late_charges=bool(row.late_charges),
                 note=row.note,
             )
-            for row in self._c.execute(self._then(select(self._t.suspension_liftings), e))
+            for row in self._c.execute(known_before(select(self._t.suspension_liftings), e.recorded_at, self._known))
         }
         return {
             row.id: SuspensionFile(
@@ -93,8 +93,7 @@ class SuspensionRegister:
                 ),
                 liftings.get(row.id),
             )
-            for row in self._c.execute(self._then(select(self._t.suspensions).order_by(o.fid), o))
+            for row in self._c.execute(
+                known_before(select(self._t.suspensions).order_by(o.fid), o.recorded_at, self._known)
+            )
         }
-
-    def _then(self, query: Select[Any], columns: Any) -> Select[Any]:
-        return query if self._known is None else query.where(columns.recorded_at < self._known)

@@ -1,5 +1,4 @@
 import re
-from pathlib import Path
 
 import geopandas as gpd
 import pytest
@@ -10,8 +9,6 @@ from documents.reading import text_of
 from geobill.documents.maps import CLANDESTINE, PERMITTED, network_map
 from geobill.documents.render import render_invoice
 from geobill.errors import TemplateError
-
-REAL = Path(__file__).parents[3] / "shared/data/caieiras"
 
 
 def frame(shapes, crs="EPSG:31983", **columns):
@@ -133,12 +130,12 @@ def test_degrees_mixed_systems_and_nothing_are_refused():
         network_map(LINE.iloc[:0], squares([]))
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real network is in ../shared/data, which is absent here")
 @pytest.mark.parametrize(("layer", "most"), [("zonas_bairro", 100_000), ("zonas_quadra", 400_000)])
-def test_the_real_network_gives_a_small_document(layer, most):
-    zones = gpd.read_file(REAL / "mapa_de_valores.gpkg", layer=layer)
+def test_the_real_network_gives_a_small_document(shared, layer, most):
+    data = shared / "data" / "caieiras"
+    zones = gpd.read_file(data / "mapa_de_valores.gpkg", layer=layer)
     zones["land_value"] = [None if value != value else f"{value:.2f}" for value in zones["VALOR_M2"]]
-    segments = gpd.read_file(REAL / "rede_levantada_2024.gpkg", layer="SSDMT").assign(status="permitted")
+    segments = gpd.read_file(data / "rede_levantada_2024.gpkg", layer="SSDMT").assign(status="permitted")
     drawing = network_map(segments, zones)
     assert len(drawing.svg) < most
     pdf = render_invoice(records.invoice(), drawing, records.FIGURES)

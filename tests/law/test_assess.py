@@ -3,13 +3,11 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from workspaces import done, geobill
 
 STATUTE = "caieiras-lei-3057-2001"
-SHARED = Path(__file__).parents[3] / "shared/cases"
 NET = {"length_m": "7200.00", "width_m": "0.35", "land_value": "120.00"}
 CABINET = {"volume_m3": "1.20"}
 
@@ -182,9 +180,8 @@ def test_a_workspace_gives_its_acts_and_its_decisions(tmp_path):
     assert [c["amount"] for c in answer.json["charges"]] == ["75000.00", "192.00"]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared cases aren't here")
-def test_the_shared_case():
+def test_the_shared_case(shared):
     command = [sys.executable, "-m", "geobill.cli.main"]
-    runner = [sys.executable, str(SHARED / "run_statutes.py"), "--geobill", " ".join(command), "-k", "cai"]
+    runner = [sys.executable, str(shared / "cases" / "run_statutes.py"), "--geobill", " ".join(command), "-k", "cai"]
     ran = subprocess.run(runner, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stdout

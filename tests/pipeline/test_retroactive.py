@@ -190,7 +190,7 @@ def test_an_unregistered_network_pays_once_and_double_after_six_months(town, tmp
 def test_months_alike_are_priced_once(town, tmp_path):
     from geobill.domain.dates import BillingMonth
     from geobill.pipeline.month import Stored
-    from geobill.pipeline.past import Past, months_between
+    from geobill.pipeline.past import Past
 
     import_line(town, tmp_path)
     decide(town)
@@ -198,7 +198,7 @@ def test_months_alike_are_priced_once(town, tmp_path):
     with opened.database.read() as connection:
         past, stored = None, Stored(opened, connection)
         past = Past(stored, "alfa")
-        span = list(months_between(BillingMonth(2019, 1), BillingMonth(2026, 10)))
+        span = list(BillingMonth(2019, 1).until(BillingMonth(2026, 10)))
         alike = {month: past.lines(month, frozenset({"X1"}), frozenset())[0] for month in span}
         assert past.priced == 4  # before, the first month, each edition
         for month in span:  # the very lines that pricing the month by itself gives
