@@ -10,9 +10,10 @@ from geobill.domain.invoice import Decision
 from geobill.domain.network import Operator
 from geobill.intake.reading import Options
 from geobill.pipeline.billing import bill_month
-from geobill.pipeline.imports import import_land_values, import_network
+from geobill.pipeline.imports import import_network
 from geobill.pipeline.month import price_month
 from geobill.pipeline.registers import add_decision, add_operator
+from geobill.pipeline.value_maps import import_land_values
 from geobill.store.settings import FILE_NAME, set_policy
 from geobill.store.workspace import init_workspace, open_workspace
 
@@ -42,7 +43,7 @@ def workspace(root, data, layer, owners, **policy):
             default_width_m=D("0.50"),
             duplicate_stretch=ws.settings.policy.duplicate_stretch,
         )
-        import_network(ws, data / "rede_levantada_2024.gpkg", net, asked, replace=False, dry_run=False, now=NOW)
+        import_network(ws, data / "rede_levantada_2024.gpkg", [net], asked, replace=False, dry_run=False, now=NOW)
     return ws, report
 
 

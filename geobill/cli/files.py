@@ -19,6 +19,9 @@ FileArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="Shapefile, GeoPackage, GeoJSON, FlatGeobuf or GeoParquet.")
 ]
 LayerOption = Annotated[str | None, typer.Option(help="Layer, where the file has several.")]
+LayersOption = Annotated[
+    list[str] | None, typer.Option("--layer", help="Layer, where the file has several; may be repeated.")
+]
 MapOption = Annotated[
     list[str] | None, typer.Option("--map", metavar="KEY=COLUMN", help="Which column holds what; may be repeated.")
 ]
@@ -64,7 +67,7 @@ def import_land_values(
 ) -> None:
     """Import an edition of the Mapa de Valores (keys: zone, land_value)."""
     from geobill.domain.dates import parse_date
-    from geobill.pipeline.imports import import_land_values as run
+    from geobill.pipeline.value_maps import import_land_values as run
 
     opened = shared.open_given(workspace)
     since: date = parse_date(in_force_from, "--in-force-from")
@@ -81,7 +84,7 @@ def import_land_values(
 def import_network(
     file: FileArgument,
     operator: OperatorOption = None,
-    layer: LayerOption = None,
+    layer: LayersOption = None,
     map_: MapOption = None,
     crs: CrsOption = None,
     unit: Annotated[str, typer.Option(metavar="m|mm|ft", help="What one unit of the drawing's coordinates is.")] = "m",
@@ -105,14 +108,14 @@ def import_network(
             f"--profile {profile}: profiles aren't built yet. Say which column holds what with --map KEY=COLUMN."
         )
     options = _options(opened, operator, crs, default_width, map_, unit, permit, status)
-    _answer(run(opened, file, layer, options, replace=replace, dry_run=dry_run, now=shared.now()), json)
+    _answer(run(opened, file, layer or (), options, replace=replace, dry_run=dry_run, now=shared.now()), json)
 
 
 @import_app.command("cabinets")
 def import_cabinets(
     file: FileArgument,
     operator: OperatorOption = None,
-    layer: LayerOption = None,
+    layer: LayersOption = None,
     map_: MapOption = None,
     crs: CrsOption = None,
     permit: PermitOption = None,
@@ -127,7 +130,7 @@ def import_cabinets(
 
     opened = shared.open_given(workspace)
     options = _options(opened, operator, crs, None, map_, permit=permit, status=status)
-    _answer(run(opened, file, layer, options, replace=replace, dry_run=dry_run, now=shared.now()), json)
+    _answer(run(opened, file, layer or (), options, replace=replace, dry_run=dry_run, now=shared.now()), json)
 
 
 def _options(
@@ -152,8 +155,7 @@ def _options(
         default_width_m=None if default_width is None else _width(default_width),
         mapping=shared.read_mapping(pairs),
         unit=unit,
-        permit=None if permit is None else permit.strip(),
-        status=None if status is None else status.strip(),
+        constants={k: v.strip() for k, v in (("permit", permit), ("status", status)) if v is not None},
         duplicate_stretch=policy.duplicate_stretch,
         length_precision_m=policy.length_precision_m,
     )

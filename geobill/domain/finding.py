@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from geobill.domain.record import added
+
 REASON_CODES: tuple[str, ...] = (
     "width_missing",
     "width_not_positive",
@@ -24,12 +26,13 @@ REASON_CODES: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class SetAside:
-    """A row that can't be used, with its place in the file (first row is 1), its id and why."""
+    """A row that can't be used, with its place in its layer (first row is 1), its id and why."""
 
     row: int
     id: str
     reason_code: str
     reason: str
+    layer: str | None = added(None)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,21 @@ class CrsUse:
 
 
 @dataclass(frozen=True)
+class LayerRead:
+    """What one layer of an import came to; ``first_row`` is the number of its first row in the batch.
+
+    ``length_m`` is exact decimal text, of what was accepted.
+    """
+
+    name: str
+    first_row: int
+    read: int
+    accepted: int
+    length_m: str
+    crs: CrsUse
+
+
+@dataclass(frozen=True)
 class ImportReport:
     """What one import read, took and set aside: ``read = accepted + len(set_aside)``.
 
@@ -75,3 +93,4 @@ class ImportReport:
     crs: CrsUse
     findings: tuple[Finding, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
+    layers: tuple[LayerRead, ...] = added(())

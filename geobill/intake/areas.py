@@ -1,5 +1,6 @@
 """The area that a court's order names: polygons of somebody's file, carried into the workspace's system as one."""
 
+import geopandas as gpd
 import numpy as np
 import shapely
 
@@ -8,7 +9,7 @@ from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.intake.crs import inside
 from geobill.intake.reader import Layer
-from geobill.intake.reading import Options
+from geobill.intake.reading import Options, Part
 from geobill.intake.rows import prepare
 from geobill.intake.zones import merge, repair_zones
 
@@ -37,8 +38,9 @@ def read_area(layer: Layer, crs: str | None, municipality: Municipality) -> tupl
         the file says would have the city hall demand what a court forbids.
     """
     name = layer.path.name
-    rows = prepare(layer, Options(crs=crs), municipality, (), "zone", None)
-    frame = rows.frame[["geometry"]].assign(source_row=range(1, len(rows) + 1), zone=rows.ids, land_value="1")
+    rows = prepare([Part(layer, Options(crs=crs))], municipality, (), "zone", None)
+    frame = gpd.GeoDataFrame({"geometry": rows.geometry}, crs=municipality.crs)
+    frame = frame.assign(source_row=range(1, len(rows) + 1), zone=rows.ids, land_value="1")
     zones, refused, repairs = repair_zones(frame)
     if refused:
         first = refused[0]
@@ -51,7 +53,7 @@ def read_area(layer: Layer, crs: str | None, municipality: Municipality) -> tupl
             f"{name} has no polygon: an order over no ground would suspend nothing. Nothing was changed: draw the area as "
             "polygons, or leave --area out for the whole network."
         )
-    outside = np.flatnonzero(~inside(zones, municipality))
+    outside = np.flatnonzero(~inside(zones.geometry.to_numpy(), municipality))
     if len(outside):
         raise InputError(
             f"Row {int(zones['source_row'].iloc[outside[0]])} of {name} lies outside {municipality.name}: no equipment of this "

@@ -1,6 +1,6 @@
 """A file of cabinets and other equipment that is charged by its volume."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -17,27 +17,26 @@ from geobill.intake.checks import (
     check_place,
     check_positive,
     check_repeated_ids,
+    fill_operator,
     read_status,
     run_checks,
 )
 from geobill.intake.network import decimal_text, iso_dates
-from geobill.intake.reader import Layer
-from geobill.intake.reading import Options, Reading
+from geobill.intake.reading import Options, Part, Reading
 from geobill.intake.rows import Rows, finish, prepare
 
 SIDES = ("length", "breadth", "height")
 KEYS = ("equipment", "volume", *SIDES, "operator", "installed_on", "removed_on", "status", "permit", "service")
 
 
-def read_cabinets(layer: Layer, options: Options, municipality: Municipality, operators: Collection[str]) -> Reading:
+def read_cabinets(parts: Sequence[Part], municipality: Municipality, operators: Collection[str]) -> Reading:
     """Read equipment: volume in cubic metres as the file gives it, or length x breadth x height in metres.
 
     Parameters
     ----------
-    layer : Layer
-        From `reader.read_layer`; geometry of any type.
-    options : Options
-        Mapping by `KEYS`, with ``volume`` or all three sides.
+    parts : sequence of Part
+        Layers from `reader.read_layers`, with geometry of any type, each with its mapping by `KEYS`: ``volume`` or all three
+        sides.
     municipality : Municipality
         Where the equipment must stand.
     operators : collection of str
@@ -53,18 +52,16 @@ def read_cabinets(layer: Layer, options: Options, municipality: Municipality, op
     InputError
         If the whole file can't be used: mapping, operator, volume, coordinate system or a status that is none.
     """
-    _check_volume_given(options)
-    rows = prepare(layer, options, municipality, KEYS, "equipment", operators)
+    for part in parts:
+        _check_volume_given(part.options)
+    rows = prepare(parts, municipality, KEYS, "equipment", operators)
     rows.read_all(
         texts=("operator", "service", "permit", "status"),
         numbers=("volume", *SIDES),
         dates=("installed_on", "removed_on"),
     )
-    rows.read_given("permit", options.permit)
-    rows.read_given("status", options.status)
     status = read_status(rows)
-    if options.operator:
-        rows.values["operator"] = np.full(len(rows), options.operator, dtype=object)
+    fill_operator(rows)
     run_checks(rows, CHECKS)
     check_repeated_ids(rows, "equipment")
     v = rows.values
@@ -96,7 +93,7 @@ def _check_volume_given(options: Options) -> None:
 
 def check_sides(rows: Rows) -> None:
     """Set aside ``volume_missing`` or ``volume_not_positive`` by the sides, and multiply them exactly."""
-    if "volume" in rows.columns:
+    if rows.has("volume"):
         return
     for row, sides in enumerate(zip(*(rows.values[s] for s in SIDES), strict=True)):
         if None not in sides and min(sides) > 0:

@@ -33,14 +33,22 @@ def run_checks(rows: Rows, checks: Sequence[Check]) -> None:
 
 def check_has_geometry(rows: Rows) -> None:
     """Set aside ``no_geometry``: null, empty, or unreadable in the file."""
-    unreadable = {r for f in rows.layer.findings if f.code == "geometry_unreadable" for r in f.rows}
+    unreadable = {
+        (at, r)
+        for at, p in enumerate(rows.parts)
+        for f in p.layer.findings
+        if f.code == "geometry_unreadable"
+        for r in f.rows
+    }
     geometry = rows.geometry
     missing = shapely.is_missing(geometry) | shapely.is_empty(geometry)
     rows.set_aside(
         missing,
         "no_geometry",
         lambda r: (
-            "its geometry can't be read" if r + 1 in unreadable else "it has no geometry, so no length and no place"
+            "its geometry can't be read"
+            if (rows.part[r], rows.number[r]) in unreadable
+            else "it has no geometry, so no length and no place"
         ),
     )
 
@@ -62,8 +70,7 @@ def check_type(*allowed: str) -> Check:
 
 def check_finite(rows: Rows) -> None:
     """Set aside ``invalid_geometry``: a coordinate in the file that is not a number, or infinite."""
-    drawn = rows.layer.frame.geometry.to_numpy()
-    xy, row = shapely.get_coordinates(drawn, return_index=True)
+    xy, row = shapely.get_coordinates(rows.raw, return_index=True)
     bad = np.zeros(len(rows), dtype=bool)
     bad[row[~np.isfinite(xy).all(axis=1)]] = True
     rows.set_aside(bad, "invalid_geometry", "a coordinate is not a finite number")
@@ -71,9 +78,9 @@ def check_finite(rows: Rows) -> None:
 
 def check_carried(rows: Rows) -> None:
     """Set aside ``invalid_geometry``: coordinates that have no place in the workspace's system."""
-    bounds = rows.frame.geometry.bounds.to_numpy()
+    bounds = shapely.bounds(rows.geometry)
     rows.set_aside(
-        ~np.isfinite(bounds).all(axis=1), "invalid_geometry", f"its coordinates have no place in {rows.use.target}"
+        ~np.isfinite(bounds).all(axis=1), "invalid_geometry", f"its coordinates have no place in {rows.uses[0].target}"
     )
 
 
@@ -99,11 +106,11 @@ def check_place(rows: Rows) -> None:
     """
     m = rows.municipality
     rows.set_aside(
-        ~inside(rows.frame, m),
+        ~inside(rows.geometry, m),
         "outside_municipality",
         f"it lies wholly outside {m.name} and {m.margin_m:g} m around it",
     )
-    beyond = reach_beyond(rows.frame, m)
+    beyond = reach_beyond(rows.geometry, m)
     rows.set_aside(
         beyond > STRAY_M,
         "outside_municipality",
@@ -120,16 +127,23 @@ def check_place(rows: Rows) -> None:
     )
 
 
+def fill_operator(rows: Rows) -> None:
+    """Let the operator who was named for a whole layer own its rows."""
+    for at, part in enumerate(rows.parts):
+        if part.options.operator:
+            rows.values["operator"][rows.part == at] = part.options.operator
+
+
 def check_operator(rows: Rows) -> None:
     """Set aside ``unknown_operator``: nobody named, or nobody whom the workspace knows."""
-    if "operator" not in rows.columns:
+    if not rows.has("operator"):
         return
     known, named = set(rows.operators), rows.values["operator"]
     rows.set_aside(
         np.array([n not in known for n in named], dtype=bool),
         "unknown_operator",
         lambda r: (
-            f"{rows.columns['operator']} names no operator"
+            f"{rows.column('operator', r)} names no operator"
             if named[r] is None
             else f"the workspace has no operator {named[r]!r}.{nearest(named[r], known)}"
         ),
@@ -173,13 +187,15 @@ def check_dates(rows: Rows) -> None:
 
 def check_repeated_ids(rows: Rows, key: str) -> None:
     """Find ids that stand on more than one accepted row."""
-    if key not in rows.columns:
+    if not rows.has(key):
         return
     counts: dict[str, int] = {}
     for i in rows.ids[rows.standing]:
         counts[i] = counts.get(i, 0) + 1
     repeated = np.array([counts.get(i, 0) > 1 for i in rows.ids], dtype=bool) & rows.standing
-    message = f"{{n}} rows share their {key} ({rows.columns[key]}) with another row: they are billed, but can't be told apart."
+    message = (
+        f"{{n}} rows share their {key} ({rows.column(key)}) with another row: they are billed, but can't be told apart."
+    )
     rows.note("duplicate_id", "warning", message, "Ask for ids that are unique.", repeated)
 
 
@@ -192,13 +208,18 @@ def read_status(rows: Rows) -> np.ndarray:
         If any row says something else: a status decides about doubling and is never guessed.
     """
     said = rows.values["status"]
-    meaning = {None: "existing", **_PORTUGUESE, **{s: s for s in STATUSES}}
+    own = {word.casefold(): status for part in rows.parts for word, status in part.options.statuses.items()}
+    meaning = {None: "existing", **_PORTUGUESE, **{s: s for s in STATUSES}, **own}
     folded = [None if s is None else s.casefold() for s in said]
     strange = sorted({s for s, f in zip(said, folded, strict=True) if f not in meaning})
     if strange:
         shown = ", ".join(repr(s) for s in strange[:10]) + (" …" if len(strange) > 10 else "")
-        where = rows.columns.get("status")
-        place = f"{rows.layer.path.name} has {shown} in {where}" if where else f"--status is {shown}, which is none"
+        name = rows.parts[0].layer.path.name
+        place = (
+            f"{name} has {shown} in {rows.column('status')}"
+            if rows.has("status")
+            else f"--status is {shown}, which is none"
+        )
         raise InputError(
             f"{place} as a status. A status decides whether the price "
             f"is doubled, so it is never guessed: it must be one of {', '.join(STATUSES)} (permitido, existente, "

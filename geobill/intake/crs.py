@@ -189,7 +189,7 @@ def check_inside(
         Naming the usual systems in which it would fall inside, or that there is none.
     """
     located = np.isfinite(raw.geometry.bounds.to_numpy()).all(axis=1)
-    outside = int((located & ~inside(carried, municipality)).sum())
+    outside = int((located & ~inside(carried.geometry.to_numpy(), municipality)).sum())
     if outside * 2 <= located.sum():
         return
     x, y = np.median(located_bounds(raw)[:, :2], axis=0)
@@ -230,9 +230,9 @@ def located_bounds(frame: gpd.GeoDataFrame) -> np.ndarray:
     return bounds[np.isfinite(bounds).all(axis=1)]
 
 
-def inside(carried: gpd.GeoDataFrame, municipality: Municipality) -> np.ndarray:
-    """Whether each row reaches into the municipality's box and margin; False for what has no place."""
-    return _reaches(carried.geometry.bounds.to_numpy(), municipality)
+def inside(geometry: np.ndarray, municipality: Municipality) -> np.ndarray:
+    """Whether each geometry reaches into the municipality's box and margin; False for what has no place."""
+    return _reaches(shapely.bounds(geometry), municipality)
 
 
 @lru_cache(maxsize=16)
@@ -244,10 +244,10 @@ def box_in_metres(municipality: Municipality) -> tuple[float, float, float, floa
     return west - m, south - m, east + m, north + m
 
 
-def reach_beyond(carried: gpd.GeoDataFrame, municipality: Municipality) -> np.ndarray:
+def reach_beyond(geometry: np.ndarray, municipality: Municipality) -> np.ndarray:
     """How far each row reaches beyond the municipality's box and margin, in metres; 0 within it or without a place."""
     west, south, east, north = box_in_metres(municipality)
-    x0, y0, x1, y1 = carried.geometry.bounds.to_numpy().T
+    x0, y0, x1, y1 = shapely.bounds(geometry).T
     return np.nan_to_num(
         np.max([west - x0, south - y0, x1 - east, y1 - north, np.zeros(len(x0))], axis=0), posinf=1e308
     )

@@ -23,9 +23,9 @@ from geobill.intake.crs import (
     no_system,
     short,
 )
-from geobill.intake.formats import Format
-from geobill.intake.reader import Layer, digest, find_format, list_layers, load_layer
+from geobill.intake.reader import Layer, load_layer
 from geobill.intake.reading import Options
+from geobill.intake.source import Source, SourceLayer, open_source
 from geobill.intake.values import is_blank, read_text
 
 _EXAMPLE_LENGTH = 120
@@ -51,29 +51,27 @@ def inspect_file(path: Path, municipality: Municipality = CAIEIRAS) -> dict[str,
     InputError
         If nothing can be read at all. A single layer that can't be read is a finding.
     """
-    path = Path(path)
-    format_ = find_format(path)
     layers, findings = [], []
-    for name, _ in list_layers(path, format_):
-        try:
-            report, found = _layer(path, name, format_, municipality)
-        except InputError as e:
-            findings.append(
-                Finding("layer_unreadable", "error", str(e), "Repair it in QGIS or ask for it again.", name)
-            )
-            continue
-        layers.append(report)
-        findings += found
+    with open_source(path) as source:
+        for one in source.layers:
+            try:
+                report, found = _layer(source, one, municipality)
+            except InputError as e:
+                fix = "Repair it in QGIS or ask for it again."
+                findings.append(Finding("layer_unreadable", "error", str(e), fix, one.name))
+                continue
+            layers.append(report)
+            findings += found
     return {
         "file": str(path),
-        "sha256": digest(format_.parts(path)),
+        "sha256": source.sha256,
         "layers": layers,
         "findings": [_as_json(f) for f in findings],
     }
 
 
-def _layer(path: Path, name: str, format_: Format, municipality: Municipality) -> tuple[dict[str, Any], list[Finding]]:
-    layer = load_layer(path, name, format_)
+def _layer(source: Source, one: SourceLayer, municipality: Municipality) -> tuple[dict[str, Any], list[Finding]]:
+    layer, name = load_layer(source, one), one.name
     geometry = layer.frame.geometry.to_numpy()
     guesses = guess_systems(layer.frame, municipality)
     if layer.crs is not None:  # the system that the file declares is the likeliest, where it fits

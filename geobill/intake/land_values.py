@@ -14,7 +14,7 @@ from geobill.intake.checks import (
 )
 from geobill.intake.network import as_multi, decimal_text
 from geobill.intake.reader import Layer
-from geobill.intake.reading import Options, Reading
+from geobill.intake.reading import Options, Part, Reading
 from geobill.intake.rows import finish, prepare
 
 KEYS = ("zone", "land_value")
@@ -58,7 +58,7 @@ def read_land_values(layer: Layer, options: Options, municipality: Municipality)
             f"A value map needs {' and '.join(f'--map {k}=COLUMN' for k in missing)}: without it nobody knows what a square "
             f"metre is worth, or where. The columns of {layer.path.name} are: {names}."
         )
-    rows = prepare(layer, options, municipality, KEYS, "zone", None)
+    rows = prepare([Part(layer, options)], municipality, KEYS, "zone", None)
     rows.read_all(numbers=("land_value",))
     run_checks(rows, CHECKS)
     columns = {"zone": rows.ids, "land_value": decimal_text(rows.values["land_value"])}

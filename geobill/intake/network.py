@@ -1,6 +1,6 @@
 """A network file: one row, one stretch of one owner, with its width and its days."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date
 from decimal import Decimal
 
@@ -22,12 +22,12 @@ from geobill.intake.checks import (
     check_positive,
     check_repeated_ids,
     check_type,
+    fill_operator,
     read_status,
     run_checks,
 )
 from geobill.intake.duplicates import find_duplicates
-from geobill.intake.reader import Layer
-from geobill.intake.reading import Options, Reading
+from geobill.intake.reading import Options, Part, Reading
 from geobill.intake.rows import Rows, finish, prepare
 
 KEYS = (
@@ -36,15 +36,13 @@ KEYS = (
 )  # fmt: skip
 
 
-def read_network(layer: Layer, options: Options, municipality: Municipality, operators: Collection[str]) -> Reading:
+def read_network(parts: Sequence[Part], municipality: Municipality, operators: Collection[str]) -> Reading:
     """Read a network: which stretches can be billed, which can't and why.
 
     Parameters
     ----------
-    layer : Layer
-        From `reader.read_layer`.
-    options : Options
-        Mapping by `KEYS`; a width must be mapped or given by default.
+    parts : sequence of Part
+        Layers from `reader.read_layers`, each with its mapping by `KEYS`; a width must be mapped or given by default.
     municipality : Municipality
         Where the network must lie, and the system it is measured in.
     operators : collection of str
@@ -60,18 +58,16 @@ def read_network(layer: Layer, options: Options, municipality: Municipality, ope
     InputError
         If the whole file can't be used: mapping, operator, width, coordinate system or a status that is none.
     """
-    _check_width_given(options)
-    rows = prepare(layer, options, municipality, KEYS, "segment", operators)
+    for part in parts:
+        _check_width_given(part.options)
+    rows = prepare(parts, municipality, KEYS, "segment", operators)
     rows.read_all(
         texts=("operator", "service", "level", "permit", "status"),
         numbers=("width", "declared_length"),
         dates=("installed_on", "removed_on"),
     )
-    rows.read_given("permit", options.permit)
-    rows.read_given("status", options.status)
     status = read_status(rows)
-    if options.operator:
-        rows.values["operator"] = np.full(len(rows), options.operator, dtype=object)
+    fill_operator(rows)
     run_checks(rows, CHECKS)
     _note_declared(rows)
     _note_wide(rows)
@@ -105,15 +101,16 @@ def _check_width_given(options: Options) -> None:
 
 def fill_width(rows: Rows) -> None:
     """Let the default width stand in where a row has none."""
-    default = rows.options.default_width_m
-    if default is None:
-        return
     unreadable = rows.faults.get("width", {})
     absent = np.array([w is None and r not in unreadable for r, w in enumerate(rows.values["width"])], dtype=bool)
-    rows.values["width"][absent] = default
-    if "width" in rows.columns:
-        message = f"{{n}} row(s) have no width in {rows.columns['width']}: they take the default of {plain(default)} m."
-        rows.note("width_defaulted", "note", message, "Ask the operator for the widths.", absent & rows.standing)
+    for at, (part, columns) in enumerate(zip(rows.parts, rows.columns, strict=True)):
+        default, mine = part.options.default_width_m, absent & (rows.part == at)
+        if default is None:
+            continue
+        rows.values["width"][mine] = default
+        if "width" in columns:
+            message = f"{{n}} row(s) have no width in {columns['width']}: they take the default of {plain(default)} m."
+            rows.note("width_defaulted", "note", message, "Ask the operator for the widths.", mine & rows.standing)
 
 
 def check_duplicates(rows: Rows) -> None:
@@ -130,7 +127,7 @@ def check_duplicates(rows: Rows) -> None:
         rows.note("duplicate_billed", "warning", message, fix, where)
         return
     rows.set_aside(
-        where, "duplicate", lambda r: f"it is the same stretch as {rows.ids[first[r]]} in row {first[r] + 1}"
+        where, "duplicate", lambda r: f"it is the same stretch as {rows.ids[first[r]]} in {rows.shown(first[r])}"
     )
 
 
@@ -170,7 +167,9 @@ def _note_declared(rows: Rows) -> None:
     declared = rows.values["declared_length"]
     low = np.array([d is not None and d <= 0 for d in declared], dtype=bool)
     declared[low] = None
-    message = f"{{n}} row(s) declare a length of 0 or less in {rows.columns.get('declared_length')}: it counts as not declared."
+    message = (
+        f"{{n}} row(s) declare a length of 0 or less in {rows.column('declared_length')}: it counts as not declared."
+    )
     rows.note(
         "declared_length_not_positive", "warning", message, "Ask the operator for the lengths.", low & rows.standing
     )

@@ -1,8 +1,7 @@
-"""The rows of one layer while they are checked: what each says, and the first reason why it can't be used."""
+"""The rows of a file while they are checked: what each says, and the first reason why it can't be used."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 import geopandas as gpd
@@ -11,7 +10,7 @@ import pandas as pd
 import shapely
 from pyproj import CRS
 
-from geobill.domain.finding import CrsUse, Finding, SetAside
+from geobill.domain.finding import CrsUse, Finding, LayerRead, SetAside
 from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.frames import whole_units
@@ -27,21 +26,27 @@ from geobill.intake.crs import (
     short,
 )
 from geobill.intake.reader import Layer
-from geobill.intake.reading import UNITS_M, Options, Reading
+from geobill.intake.reading import UNITS_M, Options, Part, Reading
 from geobill.intake.values import read_column, read_date, read_number, read_text
 
 
 @dataclass
 class Rows:
-    """All rows of a layer in the workspace's system, column by column; checks mark those to be set aside."""
+    """All rows of one or more layers in the workspace's system, column by column; checks mark those to be set aside.
 
-    layer: Layer
-    frame: gpd.GeoDataFrame  # geometry in the workspace's system
-    use: CrsUse
-    columns: Mapping[str, str]  # key → column
-    options: Options
+    ``raw`` is each row's geometry as it was drawn, ``geometry`` the same in the workspace's system. ``part`` says which of
+    ``parts`` a row comes from, ``number`` which row of its layer it is (first is 1).
+    """
+
+    parts: tuple[Part, ...]
+    uses: tuple[CrsUse, ...]  # one for each part
+    columns: tuple[Mapping[str, str], ...]  # key → column, one for each part
     municipality: Municipality
     operators: Collection[str]
+    part: np.ndarray
+    number: np.ndarray
+    raw: np.ndarray
+    geometry: np.ndarray
     ids: np.ndarray
     findings: list[Finding]
     values: dict[str, np.ndarray] = field(default_factory=dict)
@@ -54,17 +59,32 @@ class Rows:
         self.reason = np.full(len(self), "", dtype=object)
 
     def __len__(self) -> int:
-        return len(self.frame)
+        return len(self.geometry)
 
     @property
-    def geometry(self) -> np.ndarray:
-        """Geometry of every row in the workspace's system."""
-        return self.frame.geometry.to_numpy()
+    def options(self) -> Options:
+        """Options that all parts share: policies of the workspace."""
+        return self.parts[0].options
 
     @property
     def standing(self) -> np.ndarray:
         """Whether each row is still to be accepted."""
         return self.code == None  # noqa: E711
+
+    def has(self, key: str) -> bool:
+        """Whether any layer has a column for a key."""
+        return any(key in columns for columns in self.columns)
+
+    def column(self, key: str, row: int | None = None) -> str:
+        """Name of the column that holds a key: that of a row's layer, else of the first layer that has one."""
+        if row is not None:
+            return self.columns[self.part[row]].get(key, key)
+        return next((columns[key] for columns in self.columns if key in columns), key)
+
+    def shown(self, row: int) -> str:
+        """Name a row for people: its number, and its layer where there are several."""
+        where = f" of {self.parts[self.part[row]].layer.name}" if len(self.parts) > 1 else ""
+        return f"row {self.number[row]}{where}"
 
     def set_aside(self, where: np.ndarray, code: str, reason: str | Callable[[int], str]) -> None:
         """Set rows aside for a reason, unless they already have one: the first reason stands."""
@@ -73,25 +93,29 @@ class Rows:
             self.reason[row] = reason if isinstance(reason, str) else reason(int(row))
 
     def note(self, code: str, severity: Any, message: str, fix: str, where: np.ndarray) -> None:
-        """Add a finding about some rows, if there are any."""
-        rows = tuple(int(r) + 1 for r in np.flatnonzero(where))
-        if rows:
-            text = message.replace("{n}", str(len(rows)))
-            self.findings.append(Finding(code, severity, text, fix, self.layer.name, rows))
+        """Add a finding about some rows of each layer that has any; ``{n}`` in the message is how many."""
+        for at, part in enumerate(self.parts):
+            rows = tuple(int(n) for n in self.number[where & (self.part == at)])
+            if rows:
+                text = message.replace("{n}", str(len(rows)))
+                self.findings.append(Finding(code, severity, text, fix, part.layer.name, rows))
 
-    def read(self, key: str, read: Callable[[Any], Any]) -> np.ndarray:
-        """Values of a key by one of the readers in `values`, None where not mapped; its faults are kept."""
-        column = self.columns.get(key)
-        if column is None:
-            self.values[key] = np.full(len(self), None, dtype=object)
-        else:
-            self.values[key], self.faults[key] = read_column(self.layer.frame[column], read)
-        return self.values[key]
+    def read(self, key: str, read: Callable[[Any], Any]) -> None:
+        """Read a key by one of the readers in `values`: its column, else its constant; its faults are kept.
 
-    def read_given(self, key: str, given: str | None) -> None:
-        """Take an option's value for all rows where there is one."""
-        if given is not None:
-            self.values[key] = np.full(len(self), given, dtype=object)
+        Texts that mean "not informed" in a layer are absent.
+        """
+        found, faults = [], {}
+        for at, (part, columns) in enumerate(zip(self.parts, self.columns, strict=True)):
+            rows = np.flatnonzero(self.part == at)
+            if key in columns:
+                raw = _without_absent(part.layer.frame[columns[key]], part.options.absent.get(key, frozenset()))
+                values, unreadable = read_column(raw, read)
+                faults |= {int(rows[r]): why for r, why in unreadable.items()}
+            else:
+                values = np.full(len(rows), part.options.constants.get(key), dtype=object)
+            found.append(values)
+        self.values[key], self.faults[key] = np.concatenate(found), faults
 
     def read_all(self, texts: Sequence[str] = (), numbers: Sequence[str] = (), dates: Sequence[str] = ()) -> None:
         """Read several keys; labels lose the spaces around them, ids don't."""
@@ -109,10 +133,19 @@ class Rows:
             where[list(self.faults.get(key, {}))] = True
 
         def reason(row: int) -> str:
-            said = [f"{self.columns[k]} ({k}): {self.faults[k][row]}" for k in keys if row in self.faults.get(k, {})]
-            return "; ".join(said)
+            bad = [k for k in keys if row in self.faults.get(k, {})]
+            return "; ".join(f"{self.column(k, row)} ({k}): {self.faults[k][row]}" for k in bad)
 
         return where, reason
+
+
+def _without_absent(values: pd.Series, absent: frozenset[str]) -> pd.Series:
+    """Values with None for each whose text says "not informed"."""
+    if not absent:
+        return values
+    texts = read_column(values, read_text)[0]
+    says = np.array([t is not None and t.strip() in absent for t in texts], dtype=bool)
+    return values.astype(object).mask(says, None) if says.any() else values
 
 
 def _label(value: Any) -> str | None:
@@ -121,24 +154,37 @@ def _label(value: Any) -> str | None:
 
 
 def prepare(
-    layer: Layer,
-    options: Options,
+    parts: Sequence[Part],
     municipality: Municipality,
     keys: Sequence[str],
     id_key: str,
     operators: Collection[str] | None,
 ) -> Rows:
-    """Find columns, owner and place of a layer, refusing the whole file where one of them can't be had."""
-    names = [str(c) for c in layer.frame.columns if c != "geometry"]
-    columns = resolve_columns(options.mapping, keys, names, f"{layer.path.name} ({layer.name})")
-    if operators is not None:
-        _check_operator(options, columns, operators)
-    _check_said_once(options, columns)
-    frame, use, findings = _place(layer, options, municipality)
-    ids, more = _ids(layer, columns, id_key)
+    """Find columns, owner and place of each layer, refusing the whole file where one of them can't be had."""
+    columns, uses, drawn, ids, findings, before = [], [], [], [], [], 0
+    for part in parts:
+        layer, options = part.layer, part.options
+        names = [str(c) for c in layer.frame.columns if c != "geometry"]
+        mapped = resolve_columns(options.mapping, keys, names, f"{layer.path.name} ({layer.name})")
+        if operators is not None:
+            _check_operator(options, mapped, operators)
+        _check_said_once(options, mapped)
+        frame, use, said = _place(layer, options, municipality)
+        named, more = _ids(layer, mapped, id_key, before)
+        columns.append(mapped)
+        uses.append(use)
+        drawn.append(frame.geometry.to_numpy())
+        ids.append(named)
+        findings += [*layer.findings, *said, *more]
+        before += len(layer.frame)
+    counts = [len(d) for d in drawn]
     return Rows(
-        layer, frame, use, columns, options, municipality, operators or (), ids, [*layer.findings, *findings, *more]
-    )
+        tuple(parts), tuple(uses), tuple(columns), municipality, operators or (),
+        part=np.repeat(np.arange(len(parts)), counts),
+        number=np.concatenate([np.arange(1, n + 1) for n in counts]),
+        raw=np.concatenate([p.layer.frame.geometry.to_numpy() for p in parts]),
+        geometry=np.concatenate(drawn), ids=np.concatenate(ids), findings=findings,
+    )  # fmt: skip
 
 
 def _check_operator(options: Options, columns: Mapping[str, str], operators: Collection[str]) -> None:
@@ -160,8 +206,8 @@ def _check_operator(options: Options, columns: Mapping[str, str], operators: Col
 
 
 def _check_said_once(options: Options, columns: Mapping[str, str]) -> None:
-    for key, given in (("permit", options.permit), ("status", options.status)):
-        if given is not None and key in columns:
+    for key, given in options.constants.items():
+        if key in columns:
             raise InputError(
                 f"--{key} {given} and --map {key}={columns[key]} both say the {key} of a row: give only one of them."
             )
@@ -207,9 +253,9 @@ def _in_metres(layer: Layer, unit: str, source: CRS | None) -> gpd.GeoDataFrame:
     return layer.frame.set_geometry(gpd.GeoSeries(scaled, index=layer.frame.index))
 
 
-def _ids(layer: Layer, columns: Mapping[str, str], id_key: str) -> tuple[np.ndarray, list[Finding]]:
-    """Exact text ids, the row number where there is none."""
-    numbers = np.array([str(n) for n in range(1, len(layer.frame) + 1)], dtype=object)
+def _ids(layer: Layer, columns: Mapping[str, str], id_key: str, before: int) -> tuple[np.ndarray, list[Finding]]:
+    """Exact text ids; where there is none the row's number in the batch, ``before`` rows being those of earlier layers."""
+    numbers = np.array([str(before + n) for n in range(1, len(layer.frame) + 1)], dtype=object)
     column = columns.get(id_key)
     if column is None:
         return numbers, []
@@ -242,13 +288,53 @@ def finish(rows: Rows, columns: Mapping[str, np.ndarray], geometry: np.ndarray, 
         Whether lengths are added up.
     """
     keep = rows.standing
-    data = {"source_row": np.arange(1, len(rows) + 1)[keep]}
+    data: dict[str, Any] = {"source_row": np.arange(1, len(rows) + 1)[keep]}
     data |= {name: pd.Series(np.asarray(values, dtype=object)[keep], dtype=object) for name, values in columns.items()}
     accepted = gpd.GeoDataFrame(data, geometry=geometry[keep], crs=rows.municipality.crs)
-    aside = tuple(SetAside(int(r) + 1, str(rows.ids[r]), rows.code[r], rows.reason[r]) for r in np.flatnonzero(~keep))
-    precision, units = rows.options.length_precision_m, 0
+    units = np.zeros(len(rows), dtype=np.int64)
     if measured and len(accepted):
-        units = int(whole_units(shapely.length(accepted.geometry.to_numpy()), precision).sum())
+        units[keep] = whole_units(shapely.length(accepted.geometry.to_numpy()), rows.options.length_precision_m)
     bounds = tuple(float(b) for b in accepted.total_bounds) if len(accepted) else None
-    length = Decimal(units) * precision
-    return Reading(accepted, aside, len(rows), rows.use, tuple(rows.findings), length, bounds)
+    layers = _layers(rows, units)
+    several = len(rows.parts) > 1
+    aside = tuple(
+        SetAside(
+            int(rows.number[r]), str(rows.ids[r]), rows.code[r], rows.reason[r],
+            layers[rows.part[r]].name if several else None,
+        )
+        for r in np.flatnonzero(~keep)
+    )  # fmt: skip
+    length = int(units.sum()) * rows.options.length_precision_m
+    return Reading(accepted, aside, len(rows), rows.uses[0], tuple(rows.findings), length, bounds, layers, _aside(rows))
+
+
+def _layers(rows: Rows, units: np.ndarray) -> tuple[LayerRead, ...]:
+    """Add up what each layer came to; ``units`` are the accepted lengths in whole steps of the precision."""
+    found, first = [], 1
+    for at, (part, use) in enumerate(zip(rows.parts, rows.uses, strict=True)):
+        mine = rows.part == at
+        length = int(units[mine].sum()) * rows.options.length_precision_m
+        accepted = int((mine & rows.standing).sum())
+        found.append(LayerRead(part.layer.name, first, int(mine.sum()), accepted, f"{length:f}", use))
+        first += int(mine.sum())
+    return tuple(found)
+
+
+def _aside(rows: Rows) -> gpd.GeoDataFrame:
+    """Rows that were set aside, with their own columns as they came, by `reading.ASIDE`."""
+    at = np.flatnonzero(~rows.standing)
+    columns: list[dict[str, str | None]] = []
+    for index, part in enumerate(rows.parts):
+        own = part.layer.frame.drop(columns="geometry").iloc[rows.number[at[rows.part[at] == index]] - 1]
+        texts = {str(name): read_column(own[name], read_text)[0] for name in own.columns}
+        columns += [{name: values[r] for name, values in texts.items()} for r in range(len(own))]
+    data = {
+        "source_row": at + 1,
+        "layer": [rows.parts[p].layer.name for p in rows.part[at]],
+        "row": rows.number[at],
+        "id": [str(i) for i in rows.ids[at]],
+        "reason_code": rows.code[at],
+        "reason": rows.reason[at],
+        "columns": pd.Series(columns, dtype=object),
+    }
+    return gpd.GeoDataFrame(data, geometry=rows.geometry[at], crs=rows.municipality.crs)

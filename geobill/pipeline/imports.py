@@ -1,9 +1,8 @@
-"""Files in: read, check, report, keep; each import is all or nothing."""
+"""Networks and cabinets in: read, check, report, keep; each import is all or nothing."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,10 @@ from geobill.domain.finding import Finding, ImportReport
 from geobill.domain.network import SUSPECTED, Municipality
 from geobill.errors import InputError
 from geobill.intake.cabinets import read_cabinets
-from geobill.intake.coverage import coverage_summary, draw_coverage
 from geobill.intake.duplicates import find_stored
-from geobill.intake.land_values import read_land_values
 from geobill.intake.network import read_network
-from geobill.intake.reader import Layer, read_layer
-from geobill.intake.reading import Options, Reading
-from geobill.intake.zones import overlap_report, repair_zones
+from geobill.intake.reader import Layer, read_layers
+from geobill.intake.reading import Options, Part, Reading
 from geobill.pipeline.permits import check_rows
 from geobill.store.networks import Cadastre
 from geobill.store.permits import PermitRegister
@@ -29,67 +25,66 @@ from geobill.store.workspace import Workspace
 
 
 def import_network(
-    workspace: Workspace, path: Path, layer: str | None, options: Options, *, replace: bool, dry_run: bool, now: str
+    workspace: Workspace, path: Path, layers: Sequence[str], options: Options, *, replace: bool, dry_run: bool, now: str
 ) -> ImportReport:
     """Read a network file and keep its good rows, all or nothing."""
 
-    def read(found: Layer, place: Municipality, operators: list[str]) -> Reading:
-        return read_network(found, options, place, operators)
+    def read(found: list[Layer], place: Municipality, operators: list[str]) -> Reading:
+        return read_network([Part(one, options) for one in found], place, operators)
 
     def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
         cadastre.save_segments(rows, batch, now)
 
-    return _import(workspace, "network", path, layer, options, read, save, replace=replace, dry_run=dry_run, now=now)
+    return _import(workspace, "network", path, layers, options, read, save, replace=replace, dry_run=dry_run, now=now)
 
 
 def import_cabinets(
-    workspace: Workspace, path: Path, layer: str | None, options: Options, *, replace: bool, dry_run: bool, now: str
+    workspace: Workspace, path: Path, layers: Sequence[str], options: Options, *, replace: bool, dry_run: bool, now: str
 ) -> ImportReport:
     """Read a file of cabinets and keep its good rows, all or nothing."""
 
-    def read(found: Layer, place: Municipality, operators: list[str]) -> Reading:
-        return read_cabinets(found, options, place, operators)
+    def read(found: list[Layer], place: Municipality, operators: list[str]) -> Reading:
+        return read_cabinets([Part(one, options) for one in found], place, operators)
 
     def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
         cadastre.save_equipment(rows, batch, now)
 
-    return _import(workspace, "cabinets", path, layer, options, read, save, replace=replace, dry_run=dry_run, now=now)
+    return _import(workspace, "cabinets", path, layers, options, read, save, replace=replace, dry_run=dry_run, now=now)
 
 
 def _import(
     workspace: Workspace,
     kind: str,
     path: Path,
-    layer: str | None,
+    layers: Sequence[str],
     options: Options,
-    read: Callable[[Layer, Municipality, list[str]], Reading],
+    read: Callable[[list[Layer], Municipality, list[str]], Reading],
     save: Callable[[Cadastre, gpd.GeoDataFrame, str], None],
     *,
     replace: bool,
     dry_run: bool,
     now: str,
 ) -> ImportReport:
-    found = read_layer(path, layer)
+    found = read_layers(path, layers)
+    name, sha256 = ", ".join(one.name for one in found), found[0].sha256
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
-        registers, cadastre = _open(workspace, connection)
-        earlier = _earlier_imports(registers, kind, found, options.operator, replace)
+        registers, cadastre = open_stores(workspace, connection)
+        earlier = _earlier_imports(registers, kind, path.name, name, sha256, options.operator, replace)
         reading = read(found, workspace.settings.municipality, list(registers.load_operators()))
         if not earlier:
-            reading = _with_namesakes(
-                reading, registers.find_batches(kind, found.name, options.operator, file=path.name)
-            )
+            reading = _with_namesakes(reading, registers.find_batches(kind, name, options.operator, file=path.name))
         if kind == "network":
             reading = _with_stored(reading, cadastre.load_segments(without=earlier))
         said = check_rows(PermitRegister(connection, workspace.database.tables).load_files(), reading.accepted)
         reading = dataclasses.replace(reading, findings=(*reading.findings, *said))
         batch = None if dry_run else registers.new_batch_id()
-        report = _report(_with_emptiness(_with_suspects(reading)), found, batch, {})
+        report = report_of(_with_emptiness(_with_suspects(reading)), sha256, batch, {})
         if batch is not None:
             registers.save_batch(
                 report,
                 kind=kind,
                 file=path.name,
-                layer=found.name,
+                layer=name,
                 operator=options.operator,
                 replaces=earlier,
                 now=now,
@@ -98,63 +93,11 @@ def _import(
     return report
 
 
-def import_land_values(
-    workspace: Workspace,
-    path: Path,
-    layer: str | None,
-    options: Options,
-    edition: str,
-    in_force_from: date,
-    *,
-    replace: bool,
-    dry_run: bool,
-    now: str,
-) -> ImportReport:
-    """Read an edition of the Mapa de Valores and keep its zones and the priced coverage drawn from them."""
-    policy = workspace.settings.policy
-    found = read_layer(path, layer)
-    with (workspace.database.read if dry_run else workspace.database.write)() as connection:
-        registers, cadastre = _open(workspace, connection)
-        earlier = _earlier_editions(cadastre, edition, in_force_from, replace)
-        reading = read_land_values(found, options, workspace.settings.municipality)
-        zones, refused, repairs = repair_zones(reading.accepted)
-        reading = _with_repairs(reading, zones, refused, repairs)
-        if not len(zones):
-            why = (
-                "; ".join(dict.fromkeys(f"{s.reason_code}: {s.reason}" for s in reading.set_aside[:3]))
-                or "it has no rows"
-            )
-            raise InputError(
-                f"None of the {reading.read} row(s) of {path.name} can be used as a zone ({why}). An edition without zones would hold "
-                "every metre of the months it is in force in. Nothing was changed; check the layer and the --map columns."
-            )
-        overlaps = overlap_report(zones)
-        coverage = draw_coverage(zones, policy.on_overlap, float(policy.max_gap_m))  # type: ignore[arg-type]
-        batch = None if dry_run else registers.new_batch_id()
-        report = _report(reading, found, batch, {"coverage": coverage_summary(coverage, overlaps)})
-        if batch is not None:
-            registers.save_batch(
-                report, kind="land_values", file=path.name, layer=found.name, operator=None, replaces=earlier, now=now
-            )
-            cadastre.save_zones(zones, batch, edition, in_force_from, now)
-            cadastre.save_coverage(coverage, batch, policy.on_overlap, policy.as_text()["max_gap_m"], now)
-    return report
-
-
-def _earlier_editions(cadastre: Cadastre, edition: str, in_force_from: date, replace: bool) -> list[str]:
-    same = [(n, d, b) for n, d, b in cadastre.find_editions() if n == edition or d == in_force_from]
-    if same and not replace:
-        name, day, batch = same[0]
-        raise InputError(
-            f"The edition {name!r}, in force from {day.isoformat()} (batch {batch}), is there already: two maps can't be in force "
-            "from one day or bear one name. Give another --edition and --in-force-from, or --replace to put this file in its place."
-        )
-    return [batch for _, _, batch in same]
-
-
-def _earlier_imports(registers: Registers, kind: str, found: Layer, operator: str | None, replace: bool) -> list[str]:
+def _earlier_imports(
+    registers: Registers, kind: str, name: str, layer: str, sha256: str, operator: str | None, replace: bool
+) -> list[str]:
     """Return the batches that this import takes the place of; a second import of one file is refused."""
-    same, name = registers.find_batches(kind, found.name, operator, sha256=found.sha256), found.path.name
+    same = registers.find_batches(kind, layer, operator, sha256=sha256)
     if same and not replace:
         raise InputError(
             f"{name} was imported already for this operator (batch {', '.join(same)}): a second import would charge its "
@@ -162,10 +105,10 @@ def _earlier_imports(registers: Registers, kind: str, found: Layer, operator: st
         )
     if not replace:
         return []
-    earlier = same or registers.find_batches(kind, found.name, operator, file=name)
+    earlier = same or registers.find_batches(kind, layer, operator, file=name)
     if not earlier:
         raise InputError(
-            f"--replace: no earlier import of {name} (layer {found.name}) for this operator is in force: nothing would be replaced, "
+            f"--replace: no earlier import of {name} (layer {layer}) for this operator is in force: nothing would be replaced, "
             "and what was imported from other files would be charged beside it. Nothing was changed. Leave --replace out to add "
             "this file, or give it the earlier one's name."
         )
@@ -212,27 +155,24 @@ def _with_emptiness(reading: Reading) -> Reading:
     return replace(reading, findings=(*reading.findings, Finding("nothing_accepted", "warning", message, fix)))
 
 
-def _with_repairs(reading: Reading, zones: gpd.GeoDataFrame, refused: Any, repairs: Any) -> Reading:
-    aside = tuple(sorted((*reading.set_aside, *refused), key=lambda s: s.row))
-    bounds = tuple(map(float, zones.total_bounds)) if len(zones) else None
-    return replace(reading, accepted=zones, set_aside=aside, findings=(*reading.findings, *repairs), bounds=bounds)  # type: ignore[arg-type]
-
-
-def _report(reading: Reading, found: Layer, batch: str | None, extra: dict[str, Any]) -> ImportReport:
+def report_of(reading: Reading, sha256: str, batch: str | None, extra: dict[str, Any]) -> ImportReport:
+    """Build the report of a reading; layers are told apart where there are several."""
     return ImportReport(
         batch=batch,
-        sha256=found.sha256,
+        sha256=sha256,
         read=reading.read,
         accepted=len(reading.accepted),
         set_aside=reading.set_aside,
         length_m=f"{reading.length_m:f}",
         bounds=reading.bounds,
         crs=reading.crs,
-        findings=tuple(dict.fromkeys((*found.findings, *reading.findings))),
+        findings=tuple(dict.fromkeys(reading.findings)),
         extra=extra,
+        layers=reading.layers if len(reading.layers) > 1 else (),
     )
 
 
-def _open(workspace: Workspace, connection: Connection) -> tuple[Registers, Cadastre]:
+def open_stores(workspace: Workspace, connection: Connection) -> tuple[Registers, Cadastre]:
+    """Open the registers and the cadastre over one transaction."""
     database = workspace.database
     return Registers(connection, database.tables), Cadastre(connection, database.tables, database.srid)

@@ -29,7 +29,7 @@ from geobill.intake.crs import CAIEIRAS
 from geobill.intake.land_values import read_land_values
 from geobill.intake.network import read_network
 from geobill.intake.reader import read_layer
-from geobill.intake.reading import Options, Reading
+from geobill.intake.reading import Options, Part, Reading
 
 DATA = Path(__file__).parents[2] / "data"
 every_file = pytest.mark.parametrize("spec", CITY_FILES, ids=lambda spec: spec.frame)
@@ -60,7 +60,7 @@ def read_by_command(folder: Path, spec: CityFile) -> Reading:
     if spec.kind == "land-values":
         return read_land_values(layer, options, CAIEIRAS)
     read = read_network if spec.kind == "network" else read_cabinets
-    return read(layer, options, CAIEIRAS, operators)
+    return read([Part(layer, options)], CAIEIRAS, operators)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered")

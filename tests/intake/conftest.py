@@ -11,7 +11,7 @@ from pyproj import CRS
 from geobill.intake.crs import CAIEIRAS
 from geobill.intake.network import read_network
 from geobill.intake.reader import Layer
-from geobill.intake.reading import Options
+from geobill.intake.reading import Options, Part
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 X, Y = 322000.0, 7416000.0
@@ -42,8 +42,9 @@ def network():
 
     def read(layer, mapping=None, operator="alfa", width="0.50", operators=("alfa", "beta"), **options):
         default = None if width is None else Decimal(width)
-        chosen = Options(operator=operator, default_width_m=default, mapping=mapping or {}, **options)
-        return read_network(layer, chosen, CAIEIRAS, operators)
+        given = {k: options.pop(k) for k in ("permit", "status") if k in options}
+        chosen = Options(operator=operator, default_width_m=default, mapping=mapping or {}, constants=given, **options)
+        return read_network([Part(layer, chosen)], CAIEIRAS, operators)
 
     return read
 

@@ -13,7 +13,7 @@ from geobill.intake.inspect import inspect_file
 from geobill.intake.land_values import read_land_values
 from geobill.intake.network import read_network
 from geobill.intake.reader import read_layer
-from geobill.intake.reading import Options
+from geobill.intake.reading import Options, Part
 
 BOUNDS = (316958.92, 7411801.47, 323886.32, 7416341.18)
 DELIVERIES = [  # file, system it must be given, rows read, accepted, accuracy of the datum shift
@@ -35,8 +35,8 @@ def test_deliveries(shared, name, crs, read, accepted, accuracy_m):
     mapping = {} if name.startswith("i") else {"segment": "COD_ID", "width": "largura"}
     if crs:
         with pytest.raises(InputError, match="31983"):
-            read_network(layer, Options("alfa", None, Decimal("0.50"), mapping), CAIEIRAS, ["alfa"])
-    reading = read_network(layer, Options("alfa", crs, Decimal("0.50"), mapping), CAIEIRAS, ["alfa"])
+            read_network([Part(layer, Options("alfa", None, Decimal("0.50"), mapping))], CAIEIRAS, ["alfa"])
+    reading = read_network([Part(layer, Options("alfa", crs, Decimal("0.50"), mapping))], CAIEIRAS, ["alfa"])
     assert (reading.read, len(reading.accepted)) == (read, accepted)
     assert {s.reason_code for s in reading.set_aside} <= {"duplicate"}
     assert abs(float(reading.length_m) - 60473.855) < 0.5
@@ -52,13 +52,15 @@ def test_the_zone_beside_without_its_prj(shared, tmp_path):
     path = tmp_path / "f_fuso22_31982.shp"
     assert inspect_file(path)["layers"][0]["crs_guesses"] == ["EPSG:31982"]
     with pytest.raises(InputError, match="31982"):
-        read_network(read_layer(path), Options("alfa", None, Decimal(1)), CAIEIRAS, ["alfa"])
+        read_network([Part(read_layer(path), Options("alfa", None, Decimal(1)))], CAIEIRAS, ["alfa"])
 
 
 @pytest.mark.parametrize(("layer", "read", "row", "of"), [("SSDMT", 1652, 890, 836), ("SSDBT", 3438, 527, 283)])
 def test_the_real_network(shared, layer, read, row, of):
     raw = read_layer(shared / "data/caieiras/rede_levantada_2024.gpkg", layer)
-    reading = read_network(raw, Options("alfa", None, Decimal("0.50"), {"segment": "COD_ID"}), CAIEIRAS, ["alfa"])
+    reading = read_network(
+        [Part(raw, Options("alfa", None, Decimal("0.50"), {"segment": "COD_ID"}))], CAIEIRAS, ["alfa"]
+    )
     assert (reading.read, len(reading.accepted)) == (read, read - 1)
     [twice] = reading.set_aside
     assert (twice.row, twice.reason_code) == (row, "duplicate")
@@ -85,7 +87,7 @@ def test_case_12(shared):
         "segment": "id_trecho", "width": "largura_m", "operator": "entidade", "installed_on": "implantado",
         "removed_on": "retirado", "status": "situacao", "service": "servico",
     }  # fmt: skip
-    reading = read_network(read_layer(folder / "network.geojson"), Options(mapping=mapping), CAIEIRAS, ["alfa"])
+    reading = read_network([Part(read_layer(folder / "network.geojson"), Options(mapping=mapping))], CAIEIRAS, ["alfa"])
     assert (reading.read, len(reading.accepted)) == (expected["read"], expected["accepted"])
     assert {s.id: s.reason_code for s in reading.set_aside} == {
         "S2": "width_missing", "S3": "width_not_positive", "S4": "no_geometry", "S5": "zero_length",

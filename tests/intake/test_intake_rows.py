@@ -15,7 +15,7 @@ from geobill.intake.cabinets import read_cabinets
 from geobill.intake.crs import CAIEIRAS
 from geobill.intake.land_values import read_land_values
 from geobill.intake.network import read_network
-from geobill.intake.reading import Options
+from geobill.intake.reading import Options, Part
 
 X, Y = 322000.0, 7416000.0
 ALL = {
@@ -237,7 +237,7 @@ def test_nothing_is_lost(drawn, policy):
     frame = gpd.GeoDataFrame(columns, geometry=gpd.GeoSeries(geometry + inside), index=range(2 * n))
     layer = Layer(Path("r.gpkg"), "r", "GeoPackage", (), "", "UTF-8", CRS(31983), frame)
     options = Options(mapping={"width": "w", "operator": "op", "installed_on": "de"}, duplicate_stretch=policy)
-    reading = read_network(layer, options, CAIEIRAS, ["alfa", "beta"])
+    reading = read_network([Part(layer, options)], CAIEIRAS, ["alfa", "beta"])
     assert reading.read == 2 * n == len(reading.accepted) + len(reading.set_aside)
     numbers = [*reading.accepted["source_row"], *(s.row for s in reading.set_aside)]
     assert sorted(numbers) == list(range(1, 2 * n + 1))
@@ -247,7 +247,7 @@ def test_nothing_is_lost(drawn, policy):
 
 
 def cabinets(layer, mapping, **options):
-    return read_cabinets(layer, Options(operator="alfa", mapping=mapping, **options), CAIEIRAS, ["alfa"])
+    return read_cabinets([Part(layer, Options(operator="alfa", mapping=mapping, **options))], CAIEIRAS, ["alfa"])
 
 
 def test_cabinets_by_volume(make_layer):
