@@ -15,10 +15,9 @@ from geobill.domain.invoice import Bill, Decision
 from geobill.domain.money import plain
 from geobill.domain.simulation import SUPPOSED, Change, MapRead, Side, Simulation
 from geobill.errors import InputError
-from geobill.intake.land_values import read_land_values
+from geobill.intake.land_values import read_land_values, settle_zones
 from geobill.intake.reader import read_layer
 from geobill.intake.reading import Options
-from geobill.intake.zones import repair_zones
 from geobill.law.figures import Bracket, StatuteFigures
 from geobill.law.policy import KEYS, check_answer, check_policy_value, in_force, parse_policy
 from geobill.law.statutes.street_use import StreetUseLaw
@@ -230,9 +229,9 @@ def _read_map(workspace: Workspace, file: MapFile) -> tuple[MapRead, gpd.GeoData
     """Read a proposed map as the import does, and keep nothing of it."""
     found = read_layer(file.path, file.layer)
     reading = read_land_values(found, file.options, workspace.settings.municipality)
-    zones, refused, _ = repair_zones(reading.accepted)
+    reading, zones = settle_zones(reading, float(workspace.settings.policy.max_gap_m), file.path.name)
     if not len(zones):
-        first = next(iter((*reading.set_aside, *refused)), None)
+        first = next(iter(reading.set_aside), None)
         raise InputError(
             f"No row of {file.path.name} can be used as a zone ({first.reason if first else 'it has no rows'}): every metre would be "
             "held. Check the layer and the --map columns, as for geobill import land-values."

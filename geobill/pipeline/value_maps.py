@@ -1,22 +1,36 @@
 """An edition of the Mapa de Valores in: zones and the priced coverage drawn from them, all or nothing."""
 
-from dataclasses import replace as changed
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-import geopandas as gpd
-
 from geobill.domain.finding import ImportReport
 from geobill.errors import InputError
 from geobill.intake.coverage import coverage_summary, draw_coverage
-from geobill.intake.land_values import read_land_values
+from geobill.intake.land_values import read_land_values, settle_zones
 from geobill.intake.reader import read_layer
-from geobill.intake.reading import Options, Reading
-from geobill.intake.zones import overlap_report, repair_zones
+from geobill.intake.reading import Options, Part
+from geobill.intake.value_tables import ValueTable, read_value_table
+from geobill.intake.zones import overlap_report
 from geobill.pipeline.imports import open_stores, report_of
+from geobill.pipeline.kept_options import options_text
 from geobill.store.networks import Cadastre
 from geobill.store.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class ValuesFile:
+    """A table of values beside a map: its file, its layer or sheet, its columns, and the year that is taken.
+
+    Without a year, that of the edition's first day.
+    """
+
+    path: Path
+    layer: str | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    year: int | None = None
 
 
 def import_land_values(
@@ -27,6 +41,7 @@ def import_land_values(
     edition: str,
     in_force_from: date,
     *,
+    values: ValuesFile | None = None,
     replace: bool,
     dry_run: bool,
     now: str,
@@ -34,12 +49,12 @@ def import_land_values(
     """Read an edition of the Mapa de Valores and keep its zones and the priced coverage drawn from them."""
     policy = workspace.settings.policy
     found = read_layer(path, layer)
+    table = None if values is None else _read_table(values, options, in_force_from)
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
-        registers, cadastre = open_stores(workspace, connection)
+        _, batches, cadastre = open_stores(workspace, connection)
         earlier = _earlier_editions(cadastre, edition, in_force_from, replace)
-        reading = read_land_values(found, options, workspace.settings.municipality)
-        zones, refused, repairs = repair_zones(reading.accepted)
-        reading = _with_repairs(reading, zones, refused, repairs)
+        reading = read_land_values(found, options, workspace.settings.municipality, table)
+        reading, zones = settle_zones(reading, float(policy.max_gap_m), path.name)
         if not len(zones):
             why = (
                 "; ".join(dict.fromkeys(f"{s.reason_code}: {s.reason}" for s in reading.set_aside[:3]))
@@ -51,12 +66,17 @@ def import_land_values(
             )
         overlaps = overlap_report(zones)
         coverage = draw_coverage(zones, policy.on_overlap, float(policy.max_gap_m))  # type: ignore[arg-type]
-        batch = None if dry_run else registers.new_batch_id()
-        report = report_of(reading, found.sha256, batch, {"coverage": coverage_summary(coverage, overlaps)})
+        batch = None if dry_run else batches.new_id()
+        extra: dict[str, Any] = {"coverage": coverage_summary(coverage, overlaps)}
+        if values is not None and table is not None:
+            extra["values"] = {"file": values.path.name, "sha256": table.sha256, "zones": len(table.values)}
+        report = report_of(reading, found.sha256, batch, extra)
         if batch is not None:
-            registers.save_batch(
-                report, kind="land_values", file=path.name, layer=found.name, operator=None, replaces=earlier, now=now
-            )
+            batches.save(
+                report, kind="land_values", file=path.name, layer=found.name, operator=None, replaces=earlier,
+                aside=reading.aside, now=now, format_=found.format, encoding=found.encoding,
+                options=options_text([Part(found, options)]),
+            )  # fmt: skip
             cadastre.save_zones(zones, batch, edition, in_force_from, now)
             cadastre.save_coverage(coverage, batch, policy.on_overlap, policy.as_text()["max_gap_m"], now)
     return report
@@ -73,7 +93,10 @@ def _earlier_editions(cadastre: Cadastre, edition: str, in_force_from: date, rep
     return [batch for _, _, batch in same]
 
 
-def _with_repairs(reading: Reading, zones: gpd.GeoDataFrame, refused: Any, repairs: Any) -> Reading:
-    aside = tuple(sorted((*reading.set_aside, *refused), key=lambda s: s.row))
-    bounds = tuple(map(float, zones.total_bounds)) if len(zones) else None
-    return changed(reading, accepted=zones, set_aside=aside, findings=(*reading.findings, *repairs), bounds=bounds)  # type: ignore[arg-type]
+def _read_table(values: ValuesFile, options: Options, in_force_from: date) -> ValueTable:
+    if "zone" not in options.mapping:
+        raise InputError(
+            "--values gives a value by zone, and nothing says which column of the map holds the zone: add --map zone=COLUMN."
+        )
+    year = values.year or in_force_from.year
+    return read_value_table(read_layer(values.path, values.layer), values.mapping, options.mapping["zone"], year)
