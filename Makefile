@@ -1,7 +1,7 @@
 # geobill's own chores. Needs python3 (3.11 to 3.13, with venv), make and the package registries; `make` lists the targets.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-run test-rest bench lint sample notebooks hooks bundle lock clean
+.PHONY: help demo test test-run test-rest bench fuzz lint sample notebooks hooks bundle lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,11 +26,15 @@ test-run: $(STAMP)
 test-rest: $(STAMP)
 	@$(BIN)/python -m pytest tests $(addprefix --ignore=,$(RUN))
 
-bench: $(STAMP) ## how fast the program starts; the real month and 26 past years on ../shared/data
+bench: $(STAMP) ## how fast the program starts; the real month and 26 past years on ../shared/data; a million rows read
 	@$(BIN)/python benchmarks/start.py
 	@$(BIN)/python benchmarks/real_month.py
 	@$(BIN)/python benchmarks/same_strip.py
 	@$(BIN)/python benchmarks/past_months.py
+	@$(BIN)/python benchmarks/intake.py
+
+fuzz: $(STAMP) ## five minutes of mutated files against the reader; what fails is kept in fuzz/found
+	@$(BIN)/python fuzz/intake.py
 
 lint: $(STAMP) ## ruff, and mypy on the pure rooms
 	@$(BIN)/ruff check .
