@@ -46,6 +46,16 @@ ZONES: tuple[str, ...] = (
     "land_value",  # decimal text, reais a square metre, more than 0
     "geometry",  # MultiPolygon, valid
 )
+ASIDE: tuple[str, ...] = (  # a row that was set aside
+    "source_row",  # int, counts through all layers of its batch
+    "layer",
+    "row",  # int, in its layer; first is 1
+    "id",
+    "reason_code",
+    "reason",
+    "columns",  # its own columns as they came: text by name, in the order of the file; None where they weren't kept
+    "geometry",  # as it came, in the workspace's system; None where there is none
+)
 
 
 def check_columns(frame: gpd.GeoDataFrame, columns: Sequence[str], what: str) -> None:

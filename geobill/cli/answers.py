@@ -33,7 +33,12 @@ def import_answer(report: ImportReport) -> dict[str, Any]:
             "operation": report.crs.operation,
             "accuracy_m": report.crs.accuracy_m,
         },
+        "layers": [
+            {"name": one.name, "read": one.read, "accepted": one.accepted, "length_m": one.length_m}
+            for one in report.layers
+        ],
         "findings": [finding_answer(f) for f in report.findings],
+        "quarantine": list(report.quarantine),
         **to_plain(report.extra),
     }
 

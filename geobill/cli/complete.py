@@ -68,6 +68,13 @@ def decisions(ctx: typer.Context, incomplete: str) -> list[str]:
     return [id_ for id_ in decision_ids(_folder(ctx) / STORE_NAME) if id_.startswith(incomplete)]
 
 
+def batches(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Propose the imports of the workspace."""
+    from geobill.store.names import batch_ids
+
+    return [id_ for id_ in batch_ids(_folder(ctx) / STORE_NAME) if id_.startswith(incomplete)]
+
+
 def _folder(ctx: typer.Context) -> Path:
     named, at = None, ctx
     while at is not None and named is None:

@@ -112,8 +112,9 @@ def _detail(detail: dict[str, Any]) -> list[str]:
 def _origin(origin: dict[str, Any], rows: str) -> str:
     more = "; replaced since" if origin["replaced"] else ""
     more += f"; the cadastre's {', '.join(origin['differs'])} isn't what was computed from" if origin["differs"] else ""
+    row = f"{rows} of {origin['amended_file']} ({origin['amends']}) as it was corrected" if origin["amends"] else rows
     imported = f"batch {origin['batch']} of {origin['imported_at'][:10]}"
-    return f"{origin['file']}{rows} ({imported}, SHA-256 {origin['sha256'][:12]}…{more})"
+    return f"{origin['file']}{row} ({imported}, SHA-256 {origin['sha256'][:12]}…{more})"
 
 
 def _whole(data: dict[str, Any]) -> list[str]:

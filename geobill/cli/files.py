@@ -1,4 +1,4 @@
-"""Commands that read files: inspect and the three imports."""
+"""Commands that bring files in: the three imports."""
 
 from collections import Counter
 from datetime import date
@@ -16,7 +16,8 @@ from geobill.errors import InputError
 import_app = typer.Typer(no_args_is_help=True, help="Read a file into the workspace, all or nothing.")
 
 FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Shapefile, GeoPackage, GeoJSON, FlatGeobuf or GeoParquet.")
+    Path,
+    typer.Argument(metavar="FILE", help="Any file that `geobill formats` lists, a .zip of them, or a .gdb folder."),
 ]
 LayerOption = Annotated[str | None, typer.Option(help="Layer, where the file has several.")]
 LayersOption = Annotated[
@@ -28,28 +29,30 @@ MapOption = Annotated[
 CrsOption = Annotated[
     str | None, typer.Option(metavar="EPSG:n", help="Coordinate system of the file, where it has none.")
 ]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Encoding of the text (utf-8, cp1252, cp850 …), where inspect shows that it is another."
+    ),
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Print the report and write nothing.")]
 ReplaceOption = Annotated[bool, typer.Option("--replace", help="Put this import in the place of an earlier one.")]
 OperatorOption = Annotated[
     str | None, typer.Option(help="Operator that all rows belong to.", autocompletion=complete.operators)
 ]
-
+ProfileOption = Annotated[
+    str | None, typer.Option(help="How such files are read: layers, columns, constants (geobill profile list).")
+]
+AmendOption = Annotated[
+    str | None,
+    typer.Option(metavar="BATCH", help="The rows are corrected ones that this batch had set aside; they join it."),
+]
 PermitOption = Annotated[
     str | None, typer.Option(metavar="N", help="Permit of all rows, where the file has no column for it.")
 ]
 StatusOption = Annotated[
     str | None, typer.Option(metavar="S", help="Status of all rows, where the file has no column: planned, permitted …")
 ]
-
-
-def inspect(file: FileArgument, workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """Read a file and report what is in it; changes nothing and needs no workspace (one that is named says where to look)."""
-    from geobill.intake.inspect import inspect_file
-    from geobill.store.settings import FILE_NAME, read_settings
-
-    root = shared.named_workspace(workspace)
-    data = inspect_file(file, read_settings(root / FILE_NAME).municipality) if root else inspect_file(file)
-    shared.answer(data, json, lambda: _describe(data))
 
 
 @import_app.command("land-values")
@@ -59,23 +62,49 @@ def import_land_values(
     in_force_from: Annotated[str, typer.Option(help="First day in force, YYYY-MM-DD.")],
     layer: LayerOption = None,
     map_: MapOption = None,
+    values: Annotated[
+        Path | None,
+        typer.Option(metavar="TABLE", help="A table of values by zone (and year), where the map has only zones."),
+    ] = None,
+    values_layer: Annotated[str | None, typer.Option(help="Sheet or layer of the table, where it has several.")] = None,
+    values_year: Annotated[
+        int | None, typer.Option(metavar="YYYY", help="Year of the table that is taken; else that of --in-force-from.")
+    ] = None,
     crs: CrsOption = None,
+    encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     replace: ReplaceOption = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import an edition of the Mapa de Valores (keys: zone, land_value)."""
+    """Import an edition of the Mapa de Valores (keys: zone, land_value or its _left and _right; of a table: values_zone, year)."""
     from geobill.domain.dates import parse_date
+    from geobill.intake.value_tables import KEYS as TABLE_KEYS
+    from geobill.pipeline.value_maps import ValuesFile
     from geobill.pipeline.value_maps import import_land_values as run
 
     opened = shared.open_given(workspace)
     since: date = parse_date(in_force_from, "--in-force-from")
     if not edition.strip():
         raise InputError("--edition is blank: give the edition a name, for example 2026.")
-    options = _options(opened, None, crs, None, map_)
+    pairs = shared.read_mapping(map_)
+    table = None
+    if values is not None:
+        table = ValuesFile(values, values_layer, {k: pairs.pop(k) for k in TABLE_KEYS if k in pairs}, values_year)
+    elif values_layer is not None or values_year is not None:
+        raise InputError("--values-layer and --values-year are about a table of values: name it with --values TABLE.")
+    options = _options(opened, None, crs, None, [f"{k}={v}" for k, v in pairs.items()], encoding=encoding)
     report = run(
-        opened, file, layer, options, edition.strip(), since, replace=replace, dry_run=dry_run, now=shared.now()
+        opened,
+        file,
+        layer,
+        options,
+        edition.strip(),
+        since,
+        values=table,
+        replace=replace,
+        dry_run=dry_run,
+        now=shared.now(),
     )
     _answer(report, json)
 
@@ -87,13 +116,17 @@ def import_network(
     layer: LayersOption = None,
     map_: MapOption = None,
     crs: CrsOption = None,
-    unit: Annotated[str, typer.Option(metavar="m|mm|ft", help="What one unit of the drawing's coordinates is.")] = "m",
-    profile: Annotated[str | None, typer.Option(help="A saved mapping of columns (not built yet).")] = None,
+    encoding: EncodingOption = None,
+    unit: Annotated[
+        str, typer.Option(metavar="m|mm|cm|km|ft|in", help="What one unit of the drawing's coordinates is.")
+    ] = "m",
+    profile: ProfileOption = None,
     permit: PermitOption = None,
     status: StatusOption = None,
     default_width: Annotated[
         str | None, typer.Option(metavar="M", help="Strip width in metres where the file gives none.")
     ] = None,
+    amend: AmendOption = None,
     dry_run: DryRunOption = False,
     replace: ReplaceOption = False,
     workspace: WorkspaceOption = None,
@@ -103,12 +136,14 @@ def import_network(
     from geobill.pipeline.imports import import_network as run
 
     opened = shared.open_given(workspace)
-    if profile is not None:
-        raise InputError(
-            f"--profile {profile}: profiles aren't built yet. Say which column holds what with --map KEY=COLUMN."
-        )
-    options = _options(opened, operator, crs, default_width, map_, unit, permit, status)
-    _answer(run(opened, file, layer or (), options, replace=replace, dry_run=dry_run, now=shared.now()), json)
+    options = _options(opened, operator, crs, default_width, map_, unit, permit, status, encoding)
+    if amend is not None:
+        _answer(_amended(opened, "network", file, layer, amend, options, profile, replace, dry_run), json)
+        return
+    report = run(
+        opened, file, layer or (), options, profile=profile, replace=replace, dry_run=dry_run, now=shared.now()
+    )
+    _answer(report, json)
 
 
 @import_app.command("cabinets")
@@ -118,8 +153,11 @@ def import_cabinets(
     layer: LayersOption = None,
     map_: MapOption = None,
     crs: CrsOption = None,
+    encoding: EncodingOption = None,
+    profile: ProfileOption = None,
     permit: PermitOption = None,
     status: StatusOption = None,
+    amend: AmendOption = None,
     dry_run: DryRunOption = False,
     replace: ReplaceOption = False,
     workspace: WorkspaceOption = None,
@@ -129,8 +167,35 @@ def import_cabinets(
     from geobill.pipeline.imports import import_cabinets as run
 
     opened = shared.open_given(workspace)
-    options = _options(opened, operator, crs, None, map_, permit=permit, status=status)
-    _answer(run(opened, file, layer or (), options, replace=replace, dry_run=dry_run, now=shared.now()), json)
+    options = _options(opened, operator, crs, None, map_, permit=permit, status=status, encoding=encoding)
+    if amend is not None:
+        _answer(_amended(opened, "cabinets", file, layer, amend, options, profile, replace, dry_run), json)
+        return
+    report = run(
+        opened, file, layer or (), options, profile=profile, replace=replace, dry_run=dry_run, now=shared.now()
+    )
+    _answer(report, json)
+
+
+def _amended(
+    opened: Any,
+    kind: str,
+    file: Path,
+    layers: list[str] | None,
+    batch: str,
+    options: Any,
+    profile: str | None,
+    replace: bool,
+    dry_run: bool,
+) -> Any:
+    from geobill.pipeline.amend import amend_batch
+
+    if replace or profile is not None:
+        other = "--replace" if replace else "--profile"
+        raise InputError(
+            f"--amend and {other} exclude each other: an amendment joins its batch and is read as that was."
+        )
+    return amend_batch(opened, kind, file, layers or (), batch, options, dry_run=dry_run, now=shared.now())
 
 
 def _options(
@@ -142,6 +207,7 @@ def _options(
     unit: str = "m",
     permit: str | None = None,
     status: str | None = None,
+    encoding: str | None = None,
 ) -> Any:
     from geobill.intake.reading import Options
 
@@ -152,17 +218,18 @@ def _options(
     return Options(
         operator=operator,
         crs=crs,
-        default_width_m=None if default_width is None else _width(default_width),
+        default_width_m=None if default_width is None else read_width(default_width),
         mapping=shared.read_mapping(pairs),
         unit=unit,
         constants={k: v.strip() for k, v in (("permit", permit), ("status", status)) if v is not None},
         duplicate_stretch=policy.duplicate_stretch,
         length_precision_m=policy.length_precision_m,
+        encoding=encoding,
     )
 
 
-def _width(text: str) -> Decimal:
-
+def read_width(text: str) -> Decimal:
+    """Read a default strip width in metres that a user typed."""
     try:
         width = Decimal(text.strip().replace(",", "."))
     except InvalidOperation:
@@ -184,9 +251,23 @@ def _summary(data: dict[str, Any]) -> str:
     lines = [f"{head}: {data['read']} rows read = {data['accepted']} accepted + {len(data['set_aside'])} set aside"]
     if Decimal(data["length_m"]):
         lines.append(f"  {data['length_m']} m accepted, from {data['crs']['from']} to {data['crs']['to']}")
+    if data["crs"]["operation"]:
+        true = data["crs"]["accuracy_m"]
+        lines.append(
+            f"  carried over by {data['crs']['operation']}" + (f", true to {true:g} m" if true is not None else "")
+        )
+    lines += [
+        f"  layer {one['name']}: {one['read']} rows read, {one['accepted']} accepted"
+        + (f", {one['length_m']} m" if Decimal(one["length_m"]) else "")
+        for one in data["layers"]
+    ]
+    lines += _profile_lines(data.get("profile"))
     for code, count in Counter(s["reason_code"] for s in data["set_aside"]).items():
         first = next(s for s in data["set_aside"] if s["reason_code"] == code)
         lines.append(f"  set aside {count} × {code}, e.g. row {first['row']}: {first['reason']}")
+    if data.get("amends"):
+        lines.append(f"  amends {data['amends']}, of which {data['still_open']} row(s) wait still")
+    lines += [f"  to be corrected: {path}" for path in data["quarantine"]]
     lines += [f"  {f['severity']}: {f['message']}" + (f" ({f['fix']})" if f["fix"] else "") for f in data["findings"]]
     for key, value in data.get("coverage", {}).items():
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
@@ -194,17 +275,11 @@ def _summary(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _describe(data: dict[str, Any]) -> str:
-    lines = [f"{data['file']}  sha256 {data['sha256']}"]
-    for layer in data["layers"]:
-        kinds = ", ".join(f"{n} {kind}" for kind, n in layer["geometry_types"].items())
-        lines.append(
-            f"layer {layer['name']}: {layer['features']} rows ({kinds}), {layer['crs'] or 'no coordinate system'}, {layer['encoding']}"
-        )
-        if layer["crs_guesses"]:
-            lines.append(f"  inside the municipality as {', '.join(layer['crs_guesses'])}")
-        if layer["length_m"] is not None:
-            lines.append(f"  {layer['length_m']} m")
-        lines += [f"  {f['name']} ({f['type']}, {f['nulls']} nulls) e.g. {f['example']}" for f in layer["fields"]]
-    lines += [f"{f['severity']} {f['code']}: {f['message']} {f['fix']}" for f in data["findings"]]
-    return "\n".join(lines)
+def _profile_lines(used: dict[str, Any] | None) -> list[str]:
+    """Say what a profile came to: for each layer the columns and constants."""
+    lines = []
+    for name, said in used["layers"].items() if used else ():
+        pairs = [f"{key}={column}" for key, column in said["columns"].items()]
+        pairs += [f"{key} {value!r}" for key, value in said["constants"].items()]
+        lines.append(f"  by its profile, {name}: {', '.join(pairs) or 'no column'}")
+    return lines

@@ -9,20 +9,25 @@ import typer
 
 from geobill.cli import app as shared
 from geobill.cli.app import COMMON, JsonOption, WorkspaceOption
+from geobill.cli.batches import batch_app
 from geobill.cli.bill import bill_app
 from geobill.cli.cases import case_app
 from geobill.cli.correct import correct
 from geobill.cli.credit import credit_app
+from geobill.cli.crs import crs_app
 from geobill.cli.deadlines import deadlines
 from geobill.cli.deposits import deposit_app, fee_app
 from geobill.cli.doctor import doctor
 from geobill.cli.explain import explain, verify
-from geobill.cli.files import import_app, inspect
+from geobill.cli.files import import_app
+from geobill.cli.formats import formats
+from geobill.cli.inspect import inspect
 from geobill.cli.invoices import invoice_app
 from geobill.cli.law import assess, law_app, statute_app
 from geobill.cli.month import price
 from geobill.cli.permits import decree_app, permit_app
 from geobill.cli.policy import decision_app, policy_app
+from geobill.cli.profiles import profile_app
 from geobill.cli.setup import init, operator_app
 from geobill.cli.simulate import report_app, simulate
 from geobill.cli.suspensions import suspension_app
@@ -43,12 +48,16 @@ app.add_typer(decision_app, name="decision", short_help="Decisions of the mayor 
 app.add_typer(law_app, name="law", short_help="The statute's dated figures.")
 app.add_typer(statute_app, name="statute", short_help="Statutes, and sister laws by figures alone.")
 app.add_typer(import_app, name="import")
+app.add_typer(batch_app, name="batch", short_help="Imports: list, show, take back; rows that wait for a correction.")
+app.add_typer(crs_app, name="crs")
+app.add_typer(profile_app, name="profile")
 app.add_typer(permit_app, name="permit")
 app.add_typer(deposit_app, name="deposit", short_help="The deposit (caução): three monthly prices.")
 app.add_typer(fee_app, name="fee", short_help="Emolumentos that a decree costs.")
 app.add_typer(decree_app, name="decree")
 app.add_typer(case_app, name="case", short_help="What is held against an operator, step by step (arts. 4, 9, 10, 12).")
 app.command()(inspect)
+app.command()(formats)
 app.command()(price)
 app.command()(assess)
 app.add_typer(bill_app, name="bill")

@@ -19,6 +19,9 @@ _TABLES = (
         constraint_name TEXT NOT NULL, constraint_type TEXT NOT NULL, value TEXT, min NUMERIC, min_is_inclusive BOOLEAN,
         max NUMERIC, max_is_inclusive BOOLEAN, description TEXT,
         CONSTRAINT gdcc_ntv UNIQUE (constraint_name, constraint_type, value))""",
+    """CREATE TABLE IF NOT EXISTS gpkg_extensions (
+        table_name TEXT, column_name TEXT, extension_name TEXT NOT NULL, definition TEXT NOT NULL, scope TEXT NOT NULL,
+        CONSTRAINT ge_tce UNIQUE (table_name, column_name, extension_name))""",  # a spatial index has made it already
 )
 _SCHEMA_EXTENSION = "http://www.geopackage.org/spec121/#extension_schema"
 
@@ -33,6 +36,7 @@ def finish(
     database : sqlite3.Connection
         Open, in autocommit; its layers are there, with ``geom``.
     layers : sequence of (table, name of the style, QML, words by column)
+        A table without geometry has no QML: blank.
     moment : str
         ISO text with a fraction of a second and Z, as GeoPackage asks (requirement 15).
     """
@@ -41,10 +45,11 @@ def finish(
     for statement in _TABLES:
         database.execute(statement)
     for n, (table, title, style, aliases) in enumerate(layers, 1):
-        database.execute(
-            "INSERT INTO layer_styles VALUES (?, '', '', ?, 'geom', ?, ?, '', 1, ?, 'geobill', NULL, ?)",
-            (n, table, table, style, title, moment),
-        )
+        if style:
+            database.execute(
+                "INSERT INTO layer_styles VALUES (?, '', '', ?, 'geom', ?, ?, '', 1, ?, 'geobill', NULL, ?)",
+                (n, table, table, style, title, moment),
+            )
         database.executemany(
             "INSERT INTO gpkg_data_columns VALUES (?, ?, ?, ?, NULL, NULL, NULL)",
             [(table, column, words, words) for column, words in aliases.items()],

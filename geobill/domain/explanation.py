@@ -19,7 +19,8 @@ class Origin:
     """A row of a file as it was delivered: name, layer, row from 1, SHA-256 of the file, when it was imported.
 
     ``replaced`` is whether another import has taken the batch's place since; ``differs`` names the columns in which the
-    stored row isn't any more what was computed from.
+    stored row isn't any more what was computed from. Where the row was corrected, ``batch`` and ``file`` are the correction's,
+    ``amends`` and ``amended_file`` the batch and the file in which ``row`` stands.
     """
 
     batch: str
@@ -30,6 +31,8 @@ class Origin:
     imported_at: str
     replaced: bool
     differs: tuple[str, ...] = ()
+    amends: str | None = None
+    amended_file: str | None = None
 
 
 @dataclass(frozen=True)

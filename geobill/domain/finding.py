@@ -80,7 +80,7 @@ class ImportReport:
     """What one import read, took and set aside: ``read = accepted + len(set_aside)``.
 
     ``length_m`` is exact decimal text; ``bounds`` (minx, miny, maxx, maxy) are in the workspace's system, both of
-    what was accepted.
+    what was accepted. ``quarantine`` are the files that the rows set aside were written to, known once the import is kept.
     """
 
     batch: str | None
@@ -94,3 +94,4 @@ class ImportReport:
     findings: tuple[Finding, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
     layers: tuple[LayerRead, ...] = added(())
+    quarantine: tuple[str, ...] = added(())

@@ -62,13 +62,15 @@ class Municipality:
     """Where a municipality lies and in which system it measures.
 
     ``bbox`` is (min_lon, min_lat, max_lon, max_lat) in degrees of EPSG:4674; ``crs`` is the workspace's projected
-    system, ``EPSG:n``; ``margin_m`` is how far outside the box something may lie and still be taken.
+    system, ``EPSG:n``; ``margin_m`` is how far outside the box something may lie and still be taken. ``boundary_wkb`` is
+    the municipality's own outline in ``crs``, as well-known binary; where there is one, it counts instead of the box.
     """
 
     name: str
     bbox: tuple[float, float, float, float]
     crs: str
     margin_m: float = 500.0
+    boundary_wkb: bytes | None = None
 
     @property
     def srid(self) -> int:

@@ -7,7 +7,7 @@ import shapely
 from geobill.domain.finding import Finding
 from geobill.domain.network import Municipality
 from geobill.errors import InputError
-from geobill.intake.crs import inside
+from geobill.intake.ground import inside
 from geobill.intake.reader import Layer
 from geobill.intake.reading import Options, Part
 from geobill.intake.rows import prepare

@@ -1,16 +1,20 @@
 """Checks of single rows, in the order in which their reasons count; each is a small function on all rows at once."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import shapely
 
 from geobill.domain.network import STATUSES
 from geobill.errors import InputError
 from geobill.frames import whole_units
 from geobill.intake.columns import nearest
-from geobill.intake.crs import inside, reach_beyond
+from geobill.intake.ground import inside, metres_beyond, reach_beyond
+from geobill.intake.reading import UNITS_M
 from geobill.intake.rows import Rows
+from geobill.intake.values import read_column, read_text
 
 Check = Callable[[Rows], None]
 
@@ -32,25 +36,17 @@ def run_checks(rows: Rows, checks: Sequence[Check]) -> None:
 
 
 def check_has_geometry(rows: Rows) -> None:
-    """Set aside ``no_geometry``: null, empty, or unreadable in the file."""
-    unreadable = {
-        (at, r)
-        for at, p in enumerate(rows.parts)
-        for f in p.layer.findings
-        if f.code == "geometry_unreadable"
-        for r in f.rows
-    }
-    geometry = rows.geometry
-    missing = shapely.is_missing(geometry) | shapely.is_empty(geometry)
-    rows.set_aside(
-        missing,
-        "no_geometry",
-        lambda r: (
-            "its geometry can't be read"
-            if (rows.part[r], rows.number[r]) in unreadable
-            else "it has no geometry, so no length and no place"
-        ),
-    )
+    """Set aside ``no_geometry``: null, empty, or unreadable in the file; and surfaces, as ``wrong_geometry_type``."""
+    for at, part in enumerate(rows.parts):
+        unbuilt = part.layer.unbuilt
+        mine = np.flatnonzero((rows.part == at) & np.isin(rows.number, list(unbuilt))) if unbuilt else ()
+        for code in sorted({code for code, _ in unbuilt.values()}):
+            reasons = {int(r): unbuilt[int(rows.number[r])][1] for r in mine if unbuilt[int(rows.number[r])][0] == code}
+            where = np.zeros(len(rows), dtype=bool)
+            where[list(reasons)] = True
+            rows.set_aside(where, code, reasons.__getitem__)
+    missing = shapely.is_missing(rows.geometry) | shapely.is_empty(rows.geometry)
+    rows.set_aside(missing, "no_geometry", "it has no geometry, so no length and no place")
 
 
 def check_type(*allowed: str) -> Check:
@@ -62,10 +58,33 @@ def check_type(*allowed: str) -> Check:
         rows.set_aside(
             ~np.isin(kinds, wanted),
             "wrong_geometry_type",
-            lambda r: f"it is a {rows.geometry[r].geom_type}, where {' or '.join(allowed)} is wanted",
+            lambda r: (
+                f"it is {_kind(rows.geometry[r])}{rows.drawn_as(r)}, where {' or '.join(allowed)} is wanted"
+                f"{_instead(rows.geometry[r])}"
+            ),
         )
 
     return check
+
+
+def _kind(geometry: shapely.Geometry) -> str:
+    """Name a geometry's type, and what a collection holds."""
+    if geometry.geom_type != "GeometryCollection":
+        return f"a {geometry.geom_type}"
+    held = Counter(g.geom_type for g in geometry.geoms)
+    return f"a GeometryCollection of {', '.join(f'{n} {kind}' for kind, n in sorted(held.items()))}"
+
+
+def _instead(geometry: shapely.Geometry) -> str:
+    """Say what to do about a geometry of the wrong type."""
+    kind = geometry.geom_type
+    if "Polygon" in kind:
+        return (
+            ": an area is no stretch of line; ask for the axis as a line (a map of values goes to import land-values)"
+        )
+    if "Point" in kind:
+        return ": a place has neither length nor area; cabinets go to import cabinets"
+    return ": a network goes to import network" if "Line" in kind else ": send each kind as rows of its own"
 
 
 def check_finite(rows: Rows) -> None:
@@ -91,7 +110,32 @@ def check_length(rows: Rows) -> None:
         lengths = shapely.length(rows.geometry)
     finite = np.isfinite(lengths)
     nothing = finite & (whole_units(np.where(finite, np.minimum(lengths, 1e9), 1.0), precision) == 0)
-    rows.set_aside(nothing, "zero_length", lambda r: f"its length, {lengths[r]:.6f} m, rounds to 0 at {precision} m")
+    rise = _rises(rows)
+    risers = nothing & (rise >= float(precision)) & rows.standing
+
+    def reason(r: int) -> str:
+        high = f"; it rises {rise[r]:.2f} m, and lengths are those of the plan" if risers[r] else ""
+        return f"its length, {lengths[r]:.6f} m, rounds to 0 at {precision} m{high}"
+
+    rows.set_aside(nothing, "zero_length", reason)
+    rows.note(
+        "vertical_risers",
+        "warning",
+        f"{{n}} row(s) only rise (all risers of this import: {rise[risers].sum():.2f} m): on a plan they have no length, so "
+        "they are set aside and nothing is charged for them.",
+        "Make sure that they are risers and not lines that lost their vertices.",
+        risers,
+    )
+
+
+def _rises(rows: Rows) -> np.ndarray:
+    """Height from each row's lowest vertex to its highest, in metres."""
+    return np.concatenate(
+        [
+            np.zeros(len(p.layer.frame)) if p.layer.rises is None else p.layer.rises * UNITS_M[p.options.unit]
+            for p in rows.parts
+        ]
+    )
 
 
 STRAY_M = 10_000.0
@@ -118,12 +162,16 @@ def check_place(rows: Rows) -> None:
             f"it reaches {beyond[r]:,.0f} m beyond {m.name}: a vertex has gone astray; correct it or cut the line off"
         ),
     )
+    over = rows.standing & (beyond > 0)
+    metres = float(metres_beyond(rows.geometry[over], m).sum())
+    outside = f", {metres:,.2f} of them outside" if metres else ""
     rows.note(
         "reaches_outside",
         "warning",
-        f"{{n}} row(s) reach beyond {m.name}, by up to {beyond[rows.standing].max(initial=0):,.0f} m; all their metres count in R.",
+        f"{{n}} row(s) reach beyond {m.name}, by up to {beyond[over].max(initial=0):,.0f} m; all their metres count in R"
+        f"{outside}.",
         "Cut them at the municipality's border if what lies beyond isn't in its streets.",
-        rows.standing & (beyond > 0),
+        over,
     )
 
 
@@ -199,6 +247,18 @@ def check_repeated_ids(rows: Rows, key: str) -> None:
     rows.note("duplicate_id", "warning", message, "Ask for ids that are unique.", repeated)
 
 
+def _status_words(own: Mapping[str, str]) -> dict[str | None, str]:
+    """Return what each word, its case folded, says of a status; ``own`` are those of the file."""
+    return {None: "existing", **_PORTUGUESE, **{s: s for s in STATUSES}, **{w.casefold(): s for w, s in own.items()}}
+
+
+def unknown_words(values: pd.Series, own: Mapping[str, str]) -> list[str]:
+    """Return the words of a column that say no status, in order; ``own`` are the file's words for one."""
+    known = _status_words(own)
+    words = {t.strip() for t in read_column(values, read_text)[0] if t is not None}
+    return sorted(w for w in words if w.casefold() not in known)
+
+
 def read_status(rows: Rows) -> np.ndarray:
     """Status of every row, "existing" where nothing is said.
 
@@ -208,8 +268,7 @@ def read_status(rows: Rows) -> np.ndarray:
         If any row says something else: a status decides about doubling and is never guessed.
     """
     said = rows.values["status"]
-    own = {word.casefold(): status for part in rows.parts for word, status in part.options.statuses.items()}
-    meaning = {None: "existing", **_PORTUGUESE, **{s: s for s in STATUSES}, **own}
+    meaning = _status_words({w: s for part in rows.parts for w, s in part.options.statuses.items()})
     folded = [None if s is None else s.casefold() for s in said]
     strange = sorted({s for s, f in zip(said, folded, strict=True) if f not in meaning})
     if strange:

@@ -1,6 +1,7 @@
-"""The same stretch twice in one delivery: drawn in either direction, its parts in any order."""
+"""The same stretch twice: drawn in either direction, cut at other places, or only in part."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 
 import geopandas as gpd
@@ -8,18 +9,58 @@ import numpy as np
 import pandas as pd
 import shapely
 
-TOLERANCE_M = 0.001
+from geobill.domain.finding import Finding
+from geobill.intake.overlaps import Runs, edges_of, find_runs
+
+TOLERANCE_M = 0.01  # beside: a cut that was rounded to the centimetre lies no farther from the line
+PARTLY_M, PARTLY_SHARE = 0.5, 0.01  # an overlap of less is a joint
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What of a row lies on other rows (positions, the longest overlap first): metres, and their share of its length."""
+
+    rows: tuple[int, ...]
+    metres: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Rows that lie ``wholly`` on rows that stand, and rows that stand and lie ``partly`` on earlier ones, by position."""
+
+    wholly: dict[int, Cover]
+    partly: dict[int, Cover]
+
+
+@dataclass(frozen=True)
+class Days:
+    """First and last day in force of each row, as numbers."""
+
+    start: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def of(cls, installed_on: np.ndarray, removed_on: np.ndarray) -> "Days":
+        """Take dates, None where a row is in force without a beginning or an end."""
+        return cls(_numbers(installed_on, date.min), _numbers(removed_on, date.max))
+
+    def common(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Whether there is a day on which both are in force; that of an exchange doesn't count."""
+        begins, ends = np.maximum(self.start[a], self.start[b]), np.minimum(self.end[a], self.end[b])
+        return (begins < ends) | ((begins == ends) & (self.start[a] == self.start[b]))
 
 
 def find_duplicates(
     geometry: np.ndarray, owner: Sequence[tuple], installed_on: np.ndarray, removed_on: np.ndarray
-) -> dict[int, int]:
-    """Find rows that repeat an earlier one.
+) -> Repeats:
+    """Find rows that repeat others, wholly or in part.
 
-    Two rows are the same stretch when owner (operator, service, level) agrees, every vertex agrees to 0.001 m, and
-    there is a day on which both are in force; the day on which one is taken out and its like put in doesn't count, nor
-    do vertices on a straight stretch. The first stands; a row that repeats one that was itself found to be a duplicate
-    counts only against those that stand.
+    A row lies on another where owner (operator, service, level) agrees, there is a day on which both are in force (the
+    day on which one is taken out and its like put in doesn't count), and it runs within `TOLERANCE_M` of it. A row is
+    repeated wholly where, on some day, all of it but 0.01 m (0.1 % up to 0.1 m; of lines under 0.1 m a tenth) lies on
+    rows that stand. The earlier row stands. One that is a part of a later, longer row which can't yield itself yields to
+    it, if that is in force for as long: so the order of rows decides only which of two equals stands.
 
     Parameters
     ----------
@@ -29,85 +70,152 @@ def find_duplicates(
         What must agree besides the geometry.
     installed_on, removed_on : arrays of date or None
         First and last day in force, both included.
-
-    Returns
-    -------
-    dict of int to int
-        Position of each duplicate, and of the row that it repeats.
     """
-    found: dict[int, int] = {}
-    geometry = shapely.simplify(geometry, TOLERANCE_M / 2)
-    for group in _same_stretches(geometry, owner):
-        standing: list[int] = []
-        for row in group:
-            first = next((s for s in standing if _overlap(installed_on, removed_on, s, row)), None)
-            if first is None:
-                standing.append(row)
-            else:
-                found[row] = first
-    return dict(sorted(found.items()))
+    if len(geometry) < 2:
+        return Repeats({}, {})
+    owners = pd.factorize(pd.Series(list(owner), dtype=object))[0]
+    days = Days.of(installed_on, removed_on)
+    same = _exact(geometry, owners, days)
+    alone = np.ones(len(geometry), dtype=bool)
+    alone[list(same)] = False
+    kept = np.flatnonzero(alone)
+    edges = edges_of(geometry[kept])
+
+    def wanted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        a, b = kept[a], kept[b]
+        return (a != b) & (owners[a] == owners[b]) & days.common(a, b)
+
+    runs = find_runs(edges, edges, TOLERANCE_M, wanted)
+    runs = Runs(kept[runs.line], kept[runs.other], runs.start, runs.end)
+    length = shapely.length(geometry)
+    standing = _settle(runs, length, days, alone.copy())
+    left = runs.only(standing[runs.other])
+    covers = _covers(left, length, np.flatnonzero(alone & ~standing))
+    for row, first in same.items():
+        covers[row] = Cover((first,), float(length[row]), 1.0) if standing[first] else covers[first]
+    earlier = left.only(standing[left.line] & (left.other < left.line))
+    metres = earlier.metres(len(geometry))
+    partly = np.flatnonzero(_partly(metres, length))
+    return Repeats(dict(sorted(covers.items())), _covers(earlier, length, partly))
 
 
-def find_stored(accepted: gpd.GeoDataFrame, stored: gpd.GeoDataFrame) -> list[int]:
-    """Rows of a file (``source_row``) whose stretch is stored already, from another import; frames by ``SEGMENTS``."""
+def find_stored(accepted: gpd.GeoDataFrame, stored: gpd.GeoDataFrame) -> tuple[Finding, ...]:
+    """Find stretches of a file that are stored already, from another import, wholly or in part; frames by ``SEGMENTS``."""
     both = pd.concat([stored, accepted], ignore_index=True)
-    owner = [tuple(map(str, row)) for row in both[["operator", "service", "level"]].itertuples(index=False, name=None)]
+    owners = pd.factorize(pd.MultiIndex.from_frame(both[["operator", "service", "level"]].astype(str)))[0]
     installed, removed = (
         np.array([date.fromisoformat(d) if isinstance(d, str) else None for d in both[c]], dtype=object)
         for c in ("installed_on", "removed_on")
     )
-    found = find_duplicates(np.asarray(both.geometry.values, dtype=object), owner, installed, removed)
-    return [int(both["source_row"].iloc[row]) for row, first in found.items() if row >= len(stored) > first]
+    days, first = Days.of(installed, removed), len(stored)
+
+    def wanted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return (owners[first + a] == owners[b]) & days.common(first + a, b)
+
+    mine = np.asarray(accepted.geometry.values, dtype=object)
+    runs = find_runs(edges_of(mine), edges_of(np.asarray(stored.geometry.values, dtype=object)), TOLERANCE_M, wanted)
+    length, metres = shapely.length(mine), runs.metres(len(accepted))
+    whole = _whole(metres, length)
+    rows = accepted["source_row"].to_numpy()
+    findings = []
+    if whole.any():
+        message = (
+            f"{int(whole.sum())} stretch(es) ({metres[whole].sum():.2f} m) are stored already from another import of this "
+            "operator and service: they are charged twice."
+        )
+        fix = "If this file corrects an earlier one, give it that file's name and import it with --replace."
+        findings.append(Finding("already_stored", "warning", message, fix, rows=tuple(int(r) for r in rows[whole])))
+    partly = _partly(metres, length) & ~whole
+    if partly.any():
+        shares = _largest({int(r): float(metres[r] / length[r]) for r in np.flatnonzero(partly)}, rows)
+        message = (
+            f"{int(partly.sum())} stretch(es) lie partly, over {metres[partly].sum():.2f} m, on stored ones of this operator "
+            f"and service ({shares}): those metres are charged twice."
+        )
+        fix = "Ask the operator which of the two drawings holds; if this file corrects an earlier one, use --replace."
+        findings.append(Finding("overlaps_stored", "warning", message, fix, rows=tuple(int(r) for r in rows[partly])))
+    return tuple(findings)
 
 
-def _overlap(start: np.ndarray, end: np.ndarray, a: int, b: int) -> bool:
-    begins = max(start[a] or date.min, start[b] or date.min)
-    ends = min(end[a] or date.max, end[b] or date.max)
-    return begins < ends or (begins == ends and start[a] == start[b])
+def _largest(shares: dict[int, float], rows: np.ndarray) -> str:
+    most = sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:3]
+    return ", ".join(f"row {rows[r]} {100 * share:.1f} %" for r, share in most)
 
 
-def _same_stretches(geometry: np.ndarray, owner: Sequence[tuple]) -> Iterable[list[int]]:
-    """Group rows, in their order, that are one stretch: bit by bit first, then to the tolerance."""
-    if len(geometry) < 2:
-        return []
+def _numbers(days: np.ndarray, absent: date) -> np.ndarray:
+    return np.array([(d or absent).toordinal() for d in days], dtype=np.int64)
+
+
+def _exact(geometry: np.ndarray, owners: np.ndarray, days: Days) -> dict[int, int]:
+    """Rows that repeat an earlier one vertex by vertex, in either direction, their parts in any order."""
     # GEOS's normal form settles direction and the order of parts
     shapes = pd.factorize(pd.Series(shapely.to_wkb(shapely.normalize(geometry)), dtype=object))[0]
-    owners = pd.factorize(pd.Series(list(owner), dtype=object))[0]
-    exact = pd.factorize(pd.Series(shapes) * (owners.max() + 1) + owners)[0]
-    firsts = np.flatnonzero(~pd.Series(exact).duplicated())  # the first row of group 0, 1, …
-    leader = np.arange(len(firsts))
-    for a, b in _close_pairs(geometry[firsts], owners[firsts]):
-        if _same_vertices(geometry[firsts[a]], geometry[firsts[b]]):
-            low, high = sorted((leader[a], leader[b]))
-            leader[leader == high] = low
-    groups: dict[int, list[int]] = {}
-    for row, group in enumerate(leader[exact].tolist()):
-        groups.setdefault(group, []).append(row)
-    return [g for g in groups.values() if len(g) > 1]
-
-
-def _close_pairs(geometry: np.ndarray, owners: np.ndarray) -> list[tuple[int, int]]:
-    """Pair rows of one owner whose bounds, number of vertices and way agree to the tolerance."""
-    bounds = shapely.bounds(geometry)
-    corners = shapely.points(bounds[:, 0], bounds[:, 1])
-    a, b = shapely.STRtree(corners).query(corners, predicate="dwithin", distance=2 * TOLERANCE_M)
-    count = shapely.get_num_coordinates(geometry)
-    close = (a < b) & (owners[a] == owners[b]) & (count[a] == count[b])
-    close &= (np.abs(bounds[a] - bounds[b]) <= 1.001 * TOLERANCE_M).all(axis=1)
-    return list(zip(a[close].tolist(), b[close].tolist(), strict=True))
-
-
-def _same_vertices(a: shapely.Geometry, b: shapely.Geometry) -> bool:
-    """Tell whether every part of one has its like in the other, forwards or backwards."""
-    ours = [shapely.get_coordinates(p) for p in shapely.get_parts(a)]
-    theirs = [shapely.get_coordinates(p) for p in shapely.get_parts(b)]
-    for part in ours:
-        like = next((i for i, other in enumerate(theirs) if _alike(part, other) or _alike(part, other[::-1])), None)
+    group = pd.Series(shapes * (int(owners.max()) + 1) + owners)
+    found: dict[int, int] = {}
+    standing: dict[int, list[int]] = {}
+    repeated = np.flatnonzero(group.duplicated(keep=False))
+    for row, key in zip(repeated.tolist(), group[repeated].tolist(), strict=True):
+        firsts = standing.setdefault(key, [])
+        like = next((s for s in firsts if days.common(s, row)), None)
         if like is None:
-            return False
-        theirs.pop(like)
-    return not theirs
+            firsts.append(row)
+        else:
+            found[row] = like
+    return found
 
 
-def _alike(a: np.ndarray, b: np.ndarray) -> bool:
-    return len(a) == len(b) and bool((np.abs(a - b) <= TOLERANCE_M).all())
+def _settle(runs: Runs, length: np.ndarray, days: Days, standing: np.ndarray) -> np.ndarray:
+    """Decide which rows stand; ``standing`` are those that may."""
+    candidates = np.flatnonzero(standing & _whole(runs.metres(len(length)), length))
+    by_line = np.argsort(runs.line, kind="stable")
+    bounds = np.searchsorted(runs.line[by_line], np.stack([candidates, candidates + 1]))
+    mine = {int(r): runs.only(by_line[a:b]) for r, a, b in zip(candidates, *bounds, strict=True)}
+
+    def lies_on(row: int, others: np.ndarray) -> bool:
+        on = mine[row].only(others)
+        looked_at = set(np.maximum(days.start[on.other], days.start[row]).tolist())
+        in_force = ((days.start[on.other] <= d) & (days.end[on.other] >= d) for d in looked_at)
+        return any(_whole(_once(on.start[some], on.end[some]), length[row]) for some in in_force)
+
+    for row, on in mine.items():
+        standing[row] = not lies_on(row, standing[on.other] & (on.other < row))
+    for row, on in reversed(mine.items()):
+        if standing[row]:
+            as_long = (days.start[on.other] <= days.start[row]) & (days.end[on.other] >= days.end[row])
+            standing[row] = not lies_on(row, standing[on.other] & as_long)
+    for row, on in mine.items():  # what yielded to a row that yielded later, and lies on no other, stands again
+        if not standing[row]:
+            standing[row] = not lies_on(row, standing[on.other])
+    return standing
+
+
+def _once(start: np.ndarray, end: np.ndarray) -> float:
+    """Metres in any of some stretches of one line."""
+    total, until = 0.0, -np.inf
+    for first, last in sorted(zip(start.tolist(), end.tolist(), strict=True)):
+        total += max(0.0, last - max(first, until))
+        until = max(until, last)
+    return total
+
+
+def _whole(metres: np.ndarray | float, length: np.ndarray | float) -> np.ndarray:
+    """Whether so many metres are all of a length: 0.01 m may lack (or 0.1 % up to 0.1 m), and never more than a tenth."""
+    lacks = np.maximum(0.01, np.minimum(0.001 * np.asarray(length), 0.1))
+    return np.asarray(length) - metres <= np.minimum(lacks, 0.1 * np.asarray(length))
+
+
+def _partly(metres: np.ndarray, length: np.ndarray) -> np.ndarray:
+    return (metres >= PARTLY_M) & (metres >= PARTLY_SHARE * length)
+
+
+def _covers(runs: Runs, length: np.ndarray, rows: np.ndarray) -> dict[int, Cover]:
+    """On which others each of some rows lies, and how much of it."""
+    chosen = np.zeros(len(length), dtype=bool)
+    chosen[rows] = True
+    runs = runs.only(chosen[runs.line])
+    total = runs.metres(len(length))
+    line, other, metres = runs.metres_by_pair()
+    found: dict[int, list[int]] = {int(r): [] for r in rows}
+    for at in np.lexsort((other, -np.round(metres, 3), line)):
+        found[int(line[at])].append(int(other[at]))
+    return {r: Cover(tuple(o), float(total[r]), float(min(1.0, total[r] / length[r]))) for r, o in found.items()}

@@ -1,188 +1,280 @@
 """Look into a file without taking anything from it: layers, columns, system, encoding, and what to beware of."""
 
+import shlex
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import geopandas as gpd
 import numpy as np
-import pandas as pd
-import shapely
-from pyproj import CRS
 
 from geobill.domain.finding import Finding
-from geobill.domain.money import plain
 from geobill.domain.network import Municipality
 from geobill.errors import InputError
-from geobill.frames import whole_units
-from geobill.intake.crs import (
-    CAIEIRAS,
-    carry,
-    check_inside,
-    guess_systems,
-    located_bounds,
-    no_system,
-    short,
-)
-from geobill.intake.reader import Layer, load_layer
-from geobill.intake.reading import Options
-from geobill.intake.source import Source, SourceLayer, open_source
-from geobill.intake.values import is_blank, read_text
+from geobill.intake.bulk import iter_batches
+from geobill.intake.crs import CAIEIRAS, carry, parse_crs, short
+from geobill.intake.crs_guess import Landing, landings, misplaced, no_system
+from geobill.intake.formats import Format
+from geobill.intake.layer_tally import LayerTally
+from geobill.intake.profile import Profile, Proposal, recognise
+from geobill.intake.reader import declared_system, named_layer
+from geobill.intake.reading import UNITS_M
+from geobill.intake.source import Source, SourceLayer, open_source, unreadable
+from geobill.intake.text import chosen_encoding, preview, settle
 
-_EXAMPLE_LENGTH = 120
+_ASK_SYSTEM = "Ask the sender which system it is in, then import with --crs EPSG:n."
+FEW_ROWS = 200_000  # up to here the digits of numbers that a float can't hold are looked up in the file
 
 
-def inspect_file(path: Path, municipality: Municipality = CAIEIRAS) -> dict[str, Any]:
-    """Report on a file as ``geobill inspect --json`` prints it.
+@dataclass(frozen=True)
+class Drawing:
+    """What can be drawn of a layer: a sample of its geometries, one in ``one_in``.
+
+    They are in the workspace's system where ``system`` says from which they were carried (``assumed``: the file doesn't
+    say it, it is the likeliest), else (None) in units of their own.
+    """
+
+    layer: str
+    geometry: np.ndarray
+    one_in: int
+    system: str | None
+    assumed: bool
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found in a file: the report by the contract, and what can be drawn of each layer."""
+
+    report: dict[str, Any]
+    drawings: tuple[Drawing, ...]
+
+
+def inspect_file(
+    path: Path,
+    municipality: Municipality = CAIEIRAS,
+    profiles: Sequence[Profile] = (),
+    names: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Report on a file as ``geobill inspect --json`` prints it; see `examine`."""
+    return examine(path, municipality, profiles, names).report
+
+
+def examine(
+    path: Path,
+    municipality: Municipality,
+    profiles: Sequence[Profile] = (),
+    names: Sequence[str] = (),
+    encoding: str | None = None,
+) -> Inspection:
+    """Look at every row of a file, batch by batch, in memory that doesn't grow with it (some bytes for each row do).
 
     Parameters
     ----------
     path : Path
-        Any file that `reader.read_layer` reads; all of its layers are looked at.
+        Any file that `reader.read_layer` reads.
     municipality : Municipality
         Where the data should lie, for the guesses and the lengths.
+    profiles : sequence of Profile
+        For the mapping that is proposed. A file that one recognises by its layers has only those opened that it names.
+    names : sequence of str
+        Layers to look at; none for all.
+    encoding : str or None
+        Encoding of the text, where the user knows better than the file.
 
     Returns
     -------
-    dict
-        ``file``, ``sha256``, ``layers`` and ``findings`` by the contract; lengths are decimal text in metres.
+    Inspection
+        ``report`` has ``file``, ``sha256``, ``layers`` and ``findings`` by the contract, and ``unopened_layers``; lengths
+        are decimal text in metres.
 
     Raises
     ------
     InputError
-        If nothing can be read at all. A single layer that can't be read is a finding.
+        If nothing can be read at all, or there is no such layer. A layer that can't be read is a finding.
     """
-    layers, findings = [], []
+    layers, findings, drawings = [], [], []
     with open_source(path) as source:
-        for one in source.layers:
+        if encoding is not None:
+            for one in source.layers:
+                chosen_encoding(encoding, one.dataset.format, path.name)
+        wanted = [named_layer(source, n) for n in dict.fromkeys(names)] or list(source.layers)
+        guard = recognise([one.name for one in source.layers], profiles)
+        closed = [one for one in wanted if guard is not None and not guard.opens(one.name)]
+        for one in wanted:
+            if one in closed:
+                continue
             try:
-                report, found = _layer(source, one, municipality)
-            except InputError as e:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    report, found, drawing = _layer(source, one, municipality, profiles, encoding)
+            except Exception as e:  # any library's error about somebody's file is a message about the file
                 fix = "Repair it in QGIS or ask for it again."
-                findings.append(Finding("layer_unreadable", "error", str(e), fix, one.name))
+                message = str(unreadable(f"layer {one.name} of {source.path.name}", e))
+                findings.append(Finding("layer_unreadable", "error", message, fix, one.name))
                 continue
             layers.append(report)
             findings += found
-    return {
+            drawings.append(drawing)
+        unopened = [{"name": one.name, "reason": _why_closed(guard, one.name)} for one in closed]
+        said = [*source.findings, *findings]
+    report = {
         "file": str(path),
         "sha256": source.sha256,
         "layers": layers,
-        "findings": [_as_json(f) for f in findings],
+        "unopened_layers": unopened,
+        "findings": [_as_json(f) for f in dict.fromkeys(said)],
     }
+    return Inspection(report, tuple(drawings))
 
 
-def _layer(source: Source, one: SourceLayer, municipality: Municipality) -> tuple[dict[str, Any], list[Finding]]:
-    layer, name = load_layer(source, one), one.name
-    geometry = layer.frame.geometry.to_numpy()
-    guesses = guess_systems(layer.frame, municipality)
-    if layer.crs is not None:  # the system that the file declares is the likeliest, where it fits
-        guesses.sort(key=lambda g: g != short(layer.crs))
-    length_m, place = _place(layer, municipality)
+def _why_closed(guard: Profile | None, layer: str) -> str:
+    assert guard is not None
+    entry = guard.entry(layer)
+    return entry.reason if entry is not None else f"the profile {guard.name} doesn't name it"
+
+
+def _layer(
+    source: Source, one: SourceLayer, municipality: Municipality, profiles: Sequence[Profile], asked: str | None
+) -> tuple[dict[str, Any], list[Finding], Drawing]:
+    format_, path, name = one.dataset.format, one.dataset.path, one.name
+    encoding, text_findings = settle(format_, path, asked)
+    findings = [*text_findings]
+    tally: LayerTally | None = None
+    for raw in iter_batches(path, one.inner, format_, encoding):
+        if tally is None:
+            crs, said = declared_system(one, raw.crs)
+            findings += said
+            tally = LayerTally(name, crs, municipality, profiles)
+        tally.add(raw.frame, raw.shapes)
+    assert tally is not None  # at least one batch comes
+    if 0 < tally.shapes.rows <= FEW_ROWS and tally.wide:
+        for column, digits in format_.exact_numbers(path, tally.wide, tally.shapes.rows).items():
+            tally.columns[column].show(digits)
+    place, landed, drawing = _place(tally, municipality, source.path.name)
     report = {
         "name": name,
-        "features": len(layer.frame),
-        "geometry_types": _types(geometry),
-        "crs": None if layer.crs is None else short(layer.crs),
-        "crs_guesses": guesses,
-        "encoding": layer.encoding,
-        "length_m": length_m,
-        "fields": [_field(str(c), layer.frame[c]) for c in layer.frame.columns if c != "geometry"],
+        "features": tally.shapes.rows,
+        "geometry_types": tally.shapes.types(),
+        "crs": None if tally.crs is None else short(tally.crs),
+        "crs_guesses": [found.crs for found in landed if found.turned is None],
+        "encoding": encoding,
+        "length_m": tally.shapes.length(),
+        "fields": [c.report() for c in tally.columns.values()],
+        "bounds": tally.shapes.bounds(),
+        "crs_candidates": [_candidate(found) for found in landed],
+        **_texts(format_, path),
+        **_proposed(tally, source, profiles),
     }
-    return report, [*layer.findings, *place, *_row_findings(name, geometry)]
+    said = (*findings, *format_.encoded_findings(path, one.inner, encoding), *tally.findings(), *place)
+    return report, [replace(f, layer=name) for f in said], drawing
 
 
-def _types(geometry: np.ndarray) -> dict[str, int]:
-    kinds = pd.Series(shapely.get_type_id(geometry[~shapely.is_missing(geometry)]))
-    names = {t.value: t.name for t in shapely.GeometryType}
-    pretty = {"LINESTRING": "LineString", "MULTILINESTRING": "MultiLineString", "MULTIPOINT": "MultiPoint",
-              "MULTIPOLYGON": "MultiPolygon", "GEOMETRYCOLLECTION": "GeometryCollection"}  # fmt: skip
-    return {pretty.get(names[k], names[k].title()): int(n) for k, n in kinds.value_counts().items()}
+def _texts(format_: Format, path: Path) -> dict[str, Any]:
+    """Show three values in the encoding that was found, and in the others that could be meant; none where there are none."""
+    shown = preview(format_, path)
+    candidates = [{"encoding": e.encoding, "samples": list(e.samples), "why": e.why} for e in shown]
+    return {"encoding_samples": candidates[0]["samples"] if candidates else [], "encoding_candidates": candidates}
 
 
-def _place(layer: Layer, municipality: Municipality) -> tuple[str | None, list[Finding]]:
-    """Plan length in metres, None where the system is unknown; and what is wrong with where the layer lies."""
-    located = len(located_bounds(layer.frame)) > 0
-    if layer.crs is None:
-        if not located:
-            return None, []
-        message = str(no_system(layer.frame, municipality, layer.path.name))
-        return None, [_lies("crs_missing", message, layer)]
-    try:
-        carried, _ = carry(layer.frame, layer.crs, municipality, layer.path.name)
-        check_inside(carried, layer.frame, layer.crs, municipality, layer.path.name)
-    except InputError as e:
-        return _length_as_declared(layer, municipality), [_lies("crs_suspect", str(e), layer)]
-    return _length(carried), []
+def _place(tally: LayerTally, municipality: Municipality, file: str) -> tuple[list[Finding], list[Landing], Drawing]:
+    """Find what is wrong with where a layer lies, the systems that would put it inside, and what can be drawn."""
+    shapes, crs = tally.shapes, tally.crs
+    frame = shapes.sample.frame()
+    landed = landings(frame, municipality)
+    if crs is not None:  # the system that the file declares is the likeliest, where it fits
+        landed.sort(key=lambda one: one.crs != short(crs))
+    finding: Finding | None = None
+    if len(frame) and crs is None:
+        finding = Finding("crs_missing", "error", str(no_system(frame, municipality, file)), _ASK_SYSTEM)
+    elif len(frame):
+        try:
+            carried, _ = carry(frame, crs, municipality, file)
+            finding = misplaced(carried, frame, crs, municipality, file, (shapes.outside, shapes.located))
+        except InputError as e:
+            finding = Finding("crs_suspect", "error", str(e), _ASK_SYSTEM)
+    drawing = _drawing(tally, landed, municipality, file, finding is not None)
+    return ([] if finding is None else [finding]), landed, drawing
 
 
-def _lies(code: str, message: str, layer: Layer) -> Finding:
-    fix = "Ask the sender which system it is in, then import with --crs EPSG:n."
-    return Finding(code, "error", message, fix, layer.name)
+def _drawing(
+    tally: LayerTally, landed: Sequence[Landing], municipality: Municipality, file: str, doubtful: bool
+) -> Drawing:
+    """Carry a sample of a layer over, from its own system or, where that is doubtful, from the likeliest one."""
+    frame, one_in = tally.shapes.sample.frame(), tally.shapes.sample.one_in
+    likeliest = next((one for one in landed if one.turned is None or one.unit), None) if doubtful else None
+    crs = tally.crs if not doubtful else None if likeliest is None else parse_crs(likeliest.crs)
+    if crs is None or not len(frame):
+        return Drawing(tally.name, frame.geometry.to_numpy(), one_in, None, False)
+    unit = likeliest.unit if likeliest else None
+    if unit:
+        frame = frame.set_geometry(frame.geometry.scale(UNITS_M[unit], UNITS_M[unit], origin=(0, 0)))
+    there = carry(frame, crs, municipality, file)[0].geometry.to_numpy()
+    return Drawing(tally.name, there, one_in, f"{short(crs)} ({unit})" if unit else short(crs), doubtful)
 
 
-def _length_as_declared(layer: Layer, municipality: Municipality) -> str | None:
-    """Length of a layer that lies elsewhere: in its own system where that measures metres, else carried over."""
-    crs: CRS = layer.crs
-    if crs.is_projected and all(axis.unit_conversion_factor == 1 for axis in crs.axis_info[:2]):
-        return _length(layer.frame)
-    try:
-        return _length(carry(layer.frame, crs, municipality, layer.path.name)[0])
-    except InputError:
-        return None
-
-
-def _length(frame: gpd.GeoDataFrame) -> str:
-    geometry, precision = frame.geometry.to_numpy(), Options().length_precision_m
-    lines = np.isin(shapely.get_type_id(geometry), (1, 5))
-    with np.errstate(invalid="ignore"):
-        lengths = shapely.length(geometry[lines])
-    lengths = lengths[np.isfinite(lengths)]
-    return plain(int(whole_units(lengths, precision).sum()) * precision)
-
-
-def _field(name: str, values: pd.Series) -> dict[str, Any]:
-    present = values[~values.isna()]
-    example = next((read_text(v) for v in present if not is_blank(v)), None)
+def _candidate(one: Landing) -> dict[str, Any]:
     return {
-        "name": name,
-        "type": _type(values, present),
-        "nulls": int(len(values) - len(present)),
-        "example": None if example is None else example[:_EXAMPLE_LENGTH],
+        "crs": one.crs,
+        "name": one.name,
+        "share_inside": f"{one.share_inside:.3f}",
+        "lon": round(one.lon, 6),
+        "lat": round(one.lat, 6),
+        "away_km": f"{one.away_km:.1f}",
+        "differs_m": f"{one.differs_m:.0f}",
+        "turned": one.turned,
+        "unit": one.unit,
     }
 
 
-def _type(values: pd.Series, present: pd.Series) -> str:
-    kinds = pd.api.types
-    if kinds.is_bool_dtype(values.dtype):
-        return "boolean"
-    if kinds.is_integer_dtype(values.dtype):
-        return "integer"
-    if kinds.is_float_dtype(values.dtype):
-        return "real"
-    if kinds.is_datetime64_any_dtype(values.dtype):
-        return "datetime"
-    first = present.iloc[0] if len(present) else None
-    return "text" if first is None or isinstance(first, str) else type(first).__name__.lower()
+def _proposed(tally: LayerTally, source: Source, profiles: Sequence[Profile]) -> dict[str, Any]:
+    """Say what a profile makes of the layer's columns, and the command line that would import it so."""
+    proposal = tally.proposal
+    if proposal is None:
+        nothing = {
+            "profile": None,
+            "proposed_import": None,
+            "import_reason": "",
+            "proposed_mapping": {},
+            "unclear_columns": {},
+        }
+        return {**nothing, "import_command": None}
+    return {
+        "profile": proposal.profile,
+        "proposed_import": proposal.kind,
+        "proposed_mapping": dict(proposal.mapping),
+        "import_reason": proposal.reason,
+        "unclear_columns": {key: list(columns) for key, columns in proposal.unclear.items()},
+        "import_command": _command(tally, proposal, source, profiles),
+    }
 
 
-def _row_findings(layer: str, geometry: np.ndarray) -> list[Finding]:
-    """Rows that an import would set aside for their geometry."""
-    missing = shapely.is_missing(geometry) | shapely.is_empty(geometry)
-    lines = np.isin(shapely.get_type_id(geometry), (1, 5)) & ~missing
-    polygons = np.isin(shapely.get_type_id(geometry), (3, 6)) & ~missing
-    looks = (
-        (missing, "no_geometry", "warning", "row(s) have no geometry, so no place and no length",
-         "They are set aside at import: ask the sender for them."),
-        (lines & (shapely.length(geometry) == 0), "zero_length", "warning", "line(s) have no length",
-         "They are set aside at import: ask the sender for them."),
-        (polygons & ~shapely.is_valid(geometry), "invalid_polygon", "warning", "polygon(s) are invalid (crossing edges)",
-         "They are repaired at import and the change of area reported; better, repair them at the source."),
-    )  # fmt: skip
-    found = []
-    for where, code, severity, what, fix in looks:
-        rows = tuple(int(r) + 1 for r in np.flatnonzero(where))
-        if rows:
-            found.append(Finding(code, severity, f"{len(rows)} {what}.", fix, layer, rows))
-    return found
+_COMMANDS = {"network": "network", "cabinets": "cabinets", "land_values": "land-values"}
+
+
+def _command(tally: LayerTally, proposal: Proposal, source: Source, profiles: Sequence[Profile]) -> str | None:
+    """Command line for the import; capitals stand for what only a person can say. None where nothing is charged."""
+    if proposal.kind not in _COMMANDS:
+        return None
+    words = ["geobill", "import", _COMMANDS[proposal.kind], str(source.path)]
+    if len(source.layers) > 1:
+        words += ["--layer", tally.name]
+    named = next((p for p in profiles if p.name == proposal.profile), None)
+    entry = None if named is None else named.entry(tally.name)
+    if named is not None and entry is not None and not entry.is_general:
+        words += ["--profile", named.name]
+    else:
+        for key, column in proposal.mapping.items():
+            words += ["--map", f"{key}={column}"]
+    if tally.crs is None:
+        words += ["--crs", "EPSG:N"]
+    if proposal.kind == "land_values":
+        words += ["--edition", "NAME", "--in-force-from", "YYYY-MM-DD"]
+    elif "operator" not in proposal.mapping:
+        words += ["--operator", "ID"]
+    if proposal.kind == "network" and not tally.has_widths and (entry is None or entry.width is None):
+        words += ["--default-width", "METRES"]
+    return shlex.join(words)
 
 
 def _as_json(finding: Finding) -> dict[str, Any]:

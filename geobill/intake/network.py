@@ -1,6 +1,6 @@
 """A network file: one row, one stretch of one owner, with its width and its days."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
@@ -26,14 +26,20 @@ from geobill.intake.checks import (
     read_status,
     run_checks,
 )
-from geobill.intake.duplicates import find_duplicates
+from geobill.intake.declared import check_declared
+from geobill.intake.duplicates import TOLERANCE_M, Cover, find_duplicates
+from geobill.intake.lines import drop_repeated_vertices, note_rings, open_collections
 from geobill.intake.reading import Options, Part, Reading
 from geobill.intake.rows import Rows, finish, prepare
+from geobill.intake.trench import check_same_trench
 
 KEYS = (
     "segment", "width", "operator", "installed_on", "removed_on", "status", "service", "level", "permit",
     "declared_length",
 )  # fmt: skip
+
+
+_NAMED = 5  # other rows that a message names
 
 
 def read_network(parts: Sequence[Part], municipality: Municipality, operators: Collection[str]) -> Reading:
@@ -70,6 +76,7 @@ def read_network(parts: Sequence[Part], municipality: Municipality, operators: C
     fill_operator(rows)
     run_checks(rows, CHECKS)
     _note_declared(rows)
+    check_declared(rows)
     _note_wide(rows)
     check_repeated_ids(rows, "segment")
     v = rows.values
@@ -114,27 +121,65 @@ def fill_width(rows: Rows) -> None:
 
 
 def check_duplicates(rows: Rows) -> None:
-    """Set aside ``duplicate``, or only find it where the policy bills each."""
+    """Set aside ``duplicate``, or only find it where the policy bills each; find what lies partly on other rows."""
     v, standing = rows.values, np.flatnonzero(rows.standing)
     owners = [(v["operator"][r], v["service"][r], v["level"][r]) for r in standing]
     found = find_duplicates(rows.geometry[standing], owners, v["installed_on"][standing], v["removed_on"][standing])
-    first = {int(standing[d]): int(standing[f]) for d, f in found.items()}
+    wholly = {int(standing[r]): cover for r, cover in found.wholly.items()}
     where = np.zeros(len(rows), dtype=bool)
-    where[list(first)] = True
+    where[list(wholly)] = True
     if rows.options.duplicate_stretch == "bill":
-        message = "{n} row(s) are the same stretch of one operator and service as an earlier row, and are billed again."
+        message = "{n} row(s) lie wholly on other rows of one operator, service and level, and are billed again."
         fix = "The policy duplicate_stretch says so; set_aside would bill each stretch once."
         rows.note("duplicate_billed", "warning", message, fix, where)
+    else:
+        rows.set_aside(where, "duplicate", lambda r: _repeats(rows, r, wholly[r], standing))
+    _note_overlaps(rows, {int(standing[r]): cover for r, cover in found.partly.items()}, standing)
+
+
+def _repeats(rows: Rows, row: int, cover: Cover, standing: np.ndarray) -> str:
+    """Say on which rows all of a row lies."""
+    on = standing[list(cover.rows)]
+    named = [f"{rows.ids[o]} in {rows.shown(o)}" for o in on[:_NAMED]]
+    more = f" and {len(on) - _NAMED} more row(s)" if len(on) > _NAMED else ""
+    length = shapely.length(rows.geometry[[row, *on]])
+    if len(on) == 1 and abs(length[1] - length[0]) <= 2 * TOLERANCE_M:
+        said = f"it is the same stretch as {named[0]}"
+    else:
+        said = f"all of it ({length[0]:.2f} m, {100 * cover.share:.1f} %) lies on {', '.join(named)}{more}"
+    widths = sorted({rows.values["width"][o] for o in on} - {rows.values["width"][row]})
+    if widths:
+        said += f"; its width is {rows.values['width'][row]} m, there {', '.join(map(str, widths))} m"
+    return said
+
+
+def _note_overlaps(rows: Rows, partly: Mapping[int, Cover], standing: np.ndarray) -> None:
+    """Find rows that lie partly on earlier ones: they stay, and their common metres count twice."""
+    if not partly:
         return
-    rows.set_aside(
-        where, "duplicate", lambda r: f"it is the same stretch as {rows.ids[first[r]]} in {rows.shown(first[r])}"
+    where = np.zeros(len(rows), dtype=bool)
+    where[list(partly)] = True
+    largest = sorted(partly.items(), key=lambda item: (-item[1].share, item[0]))[:_NAMED]
+    shares = "; ".join(
+        f"{rows.shown(r)}: {c.metres:.2f} m, {100 * c.share:.1f} %, on {rows.shown(int(standing[c.rows[0]]))}"
+        for r, c in largest
+    )
+    rows.note(
+        "overlaps_other_rows",
+        "warning",
+        f"{{n}} row(s) lie partly on earlier rows of one operator, service and level; these metres are billed twice. Of the "
+        f"whole import: {sum(c.metres for c in partly.values()):.2f} m; the largest shares: {shares}.",
+        "Ask the operator which drawing of these stretches holds.",
+        where,
     )
 
 
 CHECKS: tuple[Check, ...] = (
     check_has_geometry,
+    open_collections,
     check_type("LineString", "MultiLineString"),
     check_finite,
+    drop_repeated_vertices,
     check_length,
     check_place,
     check_operator,
@@ -143,6 +188,8 @@ CHECKS: tuple[Check, ...] = (
     check_positive("width", "width", "width_missing", "width_not_positive", "m"),
     check_dates,
     check_duplicates,
+    note_rings,
+    check_same_trench,
 )
 
 

@@ -1,11 +1,12 @@
 """Layers of somebody's file, as they are: raw columns, plane geometry, coordinate system, encoding, digest."""
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import geopandas as gpd
+import numpy as np
 import shapely
 from pyproj import CRS
 from pyproj.exceptions import CRSError
@@ -15,7 +16,10 @@ from geobill.errors import InputError
 from geobill.intake.bulk import read_rows
 from geobill.intake.columns import nearest
 from geobill.intake.crs import plane
+from geobill.intake.crs_known import identify
+from geobill.intake.shapes import rises, shape_findings
 from geobill.intake.source import Source, SourceLayer, open_source, unreadable
+from geobill.intake.text import settle
 
 Choose = Callable[[Sequence[SourceLayer]], Sequence[SourceLayer]]
 
@@ -25,7 +29,11 @@ class Layer:
     """One layer as it stands in the file.
 
     ``path`` is what the user named. ``frame`` has the raw columns and ``geometry`` (two-dimensional, no coordinate system
-    set) by a RangeIndex, so that the row in the layer is index + 1. ``sha256`` is that of the source.
+    set) by a RangeIndex, so that the row in the layer is index + 1. ``sha256`` is that of the source. ``unbuilt`` has the
+    reason code and the reason of rows whose geometry couldn't be built; ``rises`` what each row rises from its lowest
+    vertex to its highest, in the unit of the heights (None where nothing has any). ``drawn_as`` names the column that says
+    what a row was drawn as, in a drawing. ``numbers`` are the rows' own where the
+    frame holds only some of a layer.
     """
 
     path: Path
@@ -37,9 +45,17 @@ class Layer:
     crs: CRS | None
     frame: gpd.GeoDataFrame
     findings: tuple[Finding, ...] = ()
+    unbuilt: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    rises: np.ndarray | None = None
+    drawn_as: str | None = None
+    numbers: np.ndarray | None = None
+
+    def number(self, at: int) -> int:
+        """Return the number of a row of the frame in its layer."""
+        return at + 1 if self.numbers is None else int(self.numbers[at])
 
 
-def read_layer(path: Path, layer: str | None = None) -> Layer:
+def read_layer(path: Path, layer: str | None = None, encoding: str | None = None) -> Layer:
     """Read one layer of a file in any of ``FORMATS``.
 
     Parameters
@@ -48,16 +64,20 @@ def read_layer(path: Path, layer: str | None = None) -> Layer:
         The file; of a Shapefile, the ``.shp``.
     layer : str or None
         Name of the layer; may be None where there is only one, or only one with geometry.
+    encoding : str or None
+        Name of the text's encoding, where the user knows better than the file.
 
     Raises
     ------
     InputError
         If there is no such file or layer, the format is another one, or the file is empty, broken or locked away.
     """
-    return read_layers(path, [] if layer is None else [layer])[0]
+    return read_layers(path, [] if layer is None else [layer], encoding=encoding)[0]
 
 
-def read_layers(path: Path, names: Sequence[str] = (), choose: Choose | None = None) -> list[Layer]:
+def read_layers(
+    path: Path, names: Sequence[str] = (), choose: Choose | None = None, encoding: str | None = None
+) -> list[Layer]:
     """Read several layers of one source, in the order in which they are named.
 
     Parameters
@@ -68,6 +88,8 @@ def read_layers(path: Path, names: Sequence[str] = (), choose: Choose | None = N
         Names of layers; none for the only one (with geometry).
     choose : callable or None
         Picks among all layers where none is named; without it, more than one is refused.
+    encoding : str or None
+        As in `read_layer`.
 
     Raises
     ------
@@ -76,45 +98,52 @@ def read_layers(path: Path, names: Sequence[str] = (), choose: Choose | None = N
     """
     with open_source(path) as source:
         if names:
-            chosen = [_named(source, name) for name in dict.fromkeys(names)]
+            chosen = [named_layer(source, name) for name in dict.fromkeys(names)]
         elif choose is not None:
             chosen = list(choose(source.layers))
         else:
             chosen = [_only(source)]
-        return [load_layer(source, one) for one in chosen]
+        return [load_layer(source, one, encoding) for one in chosen]
 
 
-def load_layer(source: Source, layer: SourceLayer) -> Layer:
-    """Read a layer of an open source; see `read_layer`."""
+def load_layer(source: Source, layer: SourceLayer, encoding: str | None = None) -> Layer:
+    """Read a layer of an open source, in an encoding that the user names or the one that is found; see `read_layer`."""
     format_, path = layer.dataset.format, layer.dataset.path
-    encoding, text_findings = format_.encoding(path)
+    encoding, text_findings = settle(format_, path, encoding)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             raw = read_rows(path, layer.inner, format_, encoding)
     except Exception as e:  # any library's error about somebody's file is a message about the file
         raise unreadable(f"layer {layer.name} of {source.path.name}", e) from e
-    crs, crs_findings = format_.crs(path, _known_crs(raw.crs))
-    frame, findings = raw.frame, [*source.findings, *text_findings, *crs_findings]
+    crs, crs_findings = declared_system(layer, raw.crs)
+    table_findings = format_.encoded_findings(path, layer.inner, encoding)
+    frame, findings = raw.frame, [*source.findings, *text_findings, *crs_findings, *table_findings]
     if frame.empty:
         message = f"Layer {layer.name} of {source.path.name} has no rows."
         findings.append(Finding("no_rows", "warning", message, "Was the export finished?"))
-    if raw.unreadable:
-        message = f"The geometry of {len(raw.unreadable)} row(s) can't be read (curves, surfaces, or broken bytes)."
-        fix = "Export those rows as plain lines, points or polygons."
-        findings.append(Finding("geometry_unreadable", "warning", message, fix, rows=tuple(raw.unreadable)))
-    drawn = frame.geometry.to_numpy()
+    findings += shape_findings(raw.shapes)
+    drawn, heights = frame.geometry.to_numpy(), None
     if (shapely.has_z(drawn) | shapely.has_m(drawn)).any():
         message = "Heights or measures along the line are left out: lengths are those of the plan."
         findings.append(Finding("heights_dropped", "note", message))
         frame = frame.set_geometry(gpd.GeoSeries(shapely.force_2d(drawn), index=frame.index))
+        heights = rises(drawn)
     return Layer(
         source.path, layer.name, format_.name, format_.parts(path), source.sha256, encoding, crs, frame,
         tuple(Finding(f.code, f.severity, f.message, f.fix, layer.name, f.rows) for f in findings),
+        {**raw.shapes.unbuilt, **_ragged(table_findings)}, heights, format_.drawn_as,
     )  # fmt: skip
 
 
-def _named(source: Source, wanted: str) -> SourceLayer:
+def _ragged(findings: Sequence[Finding]) -> dict[int, tuple[str, str]]:
+    """Reason code and reason of rows of a table that have other fields than the header."""
+    why = "the row hasn't as many fields as the header, so nothing of it was read: a text in it has the separator in it"
+    return {n: ("no_geometry", why) for f in findings if f.code == "row_ragged" for n in f.rows}
+
+
+def named_layer(source: Source, wanted: str) -> SourceLayer:
+    """Return a layer of a source by its name, or refuse the name with those that there are."""
     names = {one.name: one for one in source.layers}
     if wanted in names:
         return names[wanted]
@@ -132,7 +161,17 @@ def _only(source: Source) -> SourceLayer:
     )
 
 
-def _known_crs(text: str | None) -> CRS | None:
+def declared_system(layer: SourceLayer, text: str | None) -> tuple[CRS | None, tuple[Finding, ...]]:
+    """Find the system that a file declares for a layer, traced to its code; ``text`` is what the library made of it."""
+    dataset = layer.dataset
+    crs, findings = dataset.format.crs(dataset.path, known_crs(text))
+    if crs is None:
+        return None, findings
+    known, said = identify(crs, dataset.path.name)
+    return known, (*findings, *said)
+
+
+def known_crs(text: str | None) -> CRS | None:
     """Read the system a file declares; None for none, and for the placeholders that say "undefined"."""
     if not text:
         return None

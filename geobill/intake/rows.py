@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from typing import Any
 
 import geopandas as gpd
@@ -14,20 +15,28 @@ from geobill.domain.finding import CrsUse, Finding, LayerRead, SetAside
 from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.frames import whole_units
-from geobill.intake.columns import nearest, resolve_columns
+from geobill.intake.columns import cut_columns, nearest, resolve_columns
 from geobill.intake.crs import (
     carry,
-    check_inside,
     located_bounds,
-    no_system,
     operation_findings,
     parse_crs,
     same_system,
     short,
 )
+from geobill.intake.crs_guess import check_inside, no_system
 from geobill.intake.reader import Layer
-from geobill.intake.reading import UNITS_M, Options, Part, Reading
-from geobill.intake.values import read_column, read_date, read_number, read_text
+from geobill.intake.reading import UNIT_FACTORS, UNITS_M, Options, Part, Reading
+from geobill.intake.value_columns import (
+    ColumnReading,
+    ReadColumn,
+    each,
+    read_dates,
+    read_ids,
+    read_numbers,
+    without_absent,
+)
+from geobill.intake.values import read_column, read_text
 
 
 @dataclass
@@ -86,6 +95,12 @@ class Rows:
         where = f" of {self.parts[self.part[row]].layer.name}" if len(self.parts) > 1 else ""
         return f"row {self.number[row]}{where}"
 
+    def drawn_as(self, row: int) -> str:
+        """Say what a row was drawn as, where its layer is of a drawing; nothing elsewhere."""
+        layer = self.parts[self.part[row]].layer
+        kind = layer.drawn_as and layer.frame[layer.drawn_as].iloc[self.number[row] - 1]
+        return f" (drawn as {kind})" if kind else ""
+
     def set_aside(self, where: np.ndarray, code: str, reason: str | Callable[[int], str]) -> None:
         """Set rows aside for a reason, unless they already have one: the first reason stands."""
         for row in np.flatnonzero(where & self.standing):
@@ -100,18 +115,21 @@ class Rows:
                 text = message.replace("{n}", str(len(rows)))
                 self.findings.append(Finding(code, severity, text, fix, part.layer.name, rows))
 
-    def read(self, key: str, read: Callable[[Any], Any]) -> None:
-        """Read a key by one of the readers in `values`: its column, else its constant; its faults are kept.
+    def read(self, key: str, read: ReadColumn) -> None:
+        """Read a key by one of the readers in `value_columns`: its column, else its constant; its faults are kept.
 
-        Texts that mean "not informed" in a layer are absent.
+        Texts that mean "not informed" in a layer are absent; numbers are where they are as much.
         """
         found, faults = [], {}
         for at, (part, columns) in enumerate(zip(self.parts, self.columns, strict=True)):
             rows = np.flatnonzero(self.part == at)
             if key in columns:
-                raw = _without_absent(part.layer.frame[columns[key]], part.options.absent.get(key, frozenset()))
-                values, unreadable = read_column(raw, read)
-                faults |= {int(rows[r]): why for r, why in unreadable.items()}
+                absent = part.options.absent.get(key, frozenset())
+                raw = without_absent(part.layer.frame[columns[key]], absent, as_numbers=read is read_numbers)
+                reading = read(raw, columns[key])
+                values = _in_units(reading.values, key, part.options.units.get(key))
+                faults |= {int(rows[r]): why for r, why in reading.faults.items()}
+                self.findings += _findings(reading, part.layer)
             else:
                 values = np.full(len(rows), part.options.constants.get(key), dtype=object)
             found.append(values)
@@ -120,11 +138,11 @@ class Rows:
     def read_all(self, texts: Sequence[str] = (), numbers: Sequence[str] = (), dates: Sequence[str] = ()) -> None:
         """Read several keys; labels lose the spaces around them, ids don't."""
         for key in texts:
-            self.read(key, _label)
+            self.read(key, each(_label))
         for key in numbers:
-            self.read(key, read_number)
+            self.read(key, read_numbers)
         for key in dates:
-            self.read(key, read_date)
+            self.read(key, read_dates)
 
     def fault_mask(self, *keys: str) -> tuple[np.ndarray, Callable[[int], str]]:
         """Rows with an unreadable value under one of the keys, and the reason of each."""
@@ -139,13 +157,21 @@ class Rows:
         return where, reason
 
 
-def _without_absent(values: pd.Series, absent: frozenset[str]) -> pd.Series:
-    """Values with None for each whose text says "not informed"."""
-    if not absent:
+def _findings(reading: ColumnReading, layer: Layer) -> list[Finding]:
+    return [
+        Finding(r.code, r.severity, r.message, r.fix, layer.name, tuple(layer.number(row) for row in r.rows))
+        for r in reading.remarks
+    ]
+
+
+def _in_units(values: np.ndarray, key: str, unit: str | None) -> np.ndarray:
+    """Exact decimals in metres or cubic metres, from the unit that their column is in."""
+    if unit is None:
         return values
-    texts = read_column(values, read_text)[0]
-    says = np.array([t is not None and t.strip() in absent for t in texts], dtype=bool)
-    return values.astype(object).mask(says, None) if says.any() else values
+    factor = UNIT_FACTORS[key][unit]
+    with localcontext() as exact:
+        exact.prec = 200
+        return np.array([v * factor if isinstance(v, Decimal) else v for v in values], dtype=object)
 
 
 def _label(value: Any) -> str | None:
@@ -166,11 +192,12 @@ def prepare(
         layer, options = part.layer, part.options
         names = [str(c) for c in layer.frame.columns if c != "geometry"]
         mapped = resolve_columns(options.mapping, keys, names, f"{layer.path.name} ({layer.name})")
+        findings += _cut_names(options.mapping, mapped, layer)
         if operators is not None:
             _check_operator(options, mapped, operators)
         _check_said_once(options, mapped)
         frame, use, said = _place(layer, options, municipality)
-        named, more = _ids(layer, mapped, id_key, before)
+        named, more = _ids(layer, mapped, id_key, options.absent.get(id_key, frozenset()), before)
         columns.append(mapped)
         uses.append(use)
         drawn.append(frame.geometry.to_numpy())
@@ -181,10 +208,20 @@ def prepare(
     return Rows(
         tuple(parts), tuple(uses), tuple(columns), municipality, operators or (),
         part=np.repeat(np.arange(len(parts)), counts),
-        number=np.concatenate([np.arange(1, n + 1) for n in counts]),
+        number=np.concatenate([_numbers(p.layer) for p in parts]),
         raw=np.concatenate([p.layer.frame.geometry.to_numpy() for p in parts]),
         geometry=np.concatenate(drawn), ids=np.concatenate(ids), findings=findings,
     )  # fmt: skip
+
+
+def _cut_names(mapping: Mapping[str, str], found: Mapping[str, str], layer: Layer) -> list[Finding]:
+    """Say which columns were found by the beginning of their names."""
+    cut = cut_columns(mapping, found)
+    if not cut:
+        return []
+    shown = ", ".join(f"{mapping[key]} is {column}" for key, column in cut.items())
+    message = f"Names of columns are cut at ten bytes in this file: {shown}."
+    return [Finding("column_name_cut", "note", message, "Make sure that it is the one that is meant.", layer.name)]
 
 
 def _check_operator(options: Options, columns: Mapping[str, str], operators: Collection[str]) -> None:
@@ -226,14 +263,15 @@ def _place(
         )
     if source is None:
         missing = " (no .prj beside it)" if layer.format == "Shapefile" else ""
-        why = " that can be understood" if any(f.code == "crs_unreadable" for f in layer.findings) else missing
-        raise no_system(raw, municipality, name, why)
+        unclear = next((f for f in layer.findings if f.code in ("crs_unreadable", "crs_ambiguous")), None)
+        why = missing if unclear is None else f" that can be understood ({unclear.message.rstrip('.')})"
+        raise no_system(layer.frame, municipality, name, why)
     if options.crs and layer.crs is not None and not same_system(layer.crs, source):
         message = f"{name} says {short(layer.crs)}; it was read as {short(source)} because --crs says so."
         fix = "Make sure that the sender confirms it: datums differ by dozens of metres."
         findings.append(Finding("crs_overridden", "warning", message, fix, layer.name))
     carried, use = carry(raw, source, municipality, name)
-    check_inside(carried, raw, source, municipality, name)
+    check_inside(carried, layer.frame, source, municipality, name)
     findings += operation_findings(source, municipality)
     return carried, use, findings
 
@@ -253,23 +291,22 @@ def _in_metres(layer: Layer, unit: str, source: CRS | None) -> gpd.GeoDataFrame:
     return layer.frame.set_geometry(gpd.GeoSeries(scaled, index=layer.frame.index))
 
 
-def _ids(layer: Layer, columns: Mapping[str, str], id_key: str, before: int) -> tuple[np.ndarray, list[Finding]]:
+def _ids(
+    layer: Layer, columns: Mapping[str, str], id_key: str, absent: frozenset[str], before: int
+) -> tuple[np.ndarray, list[Finding]]:
     """Exact text ids; where there is none the row's number in the batch, ``before`` rows being those of earlier layers."""
     numbers = np.array([str(before + n) for n in range(1, len(layer.frame) + 1)], dtype=object)
     column = columns.get(id_key)
     if column is None:
         return numbers, []
-    values = layer.frame[column]
-    ids, _ = read_column(values, read_text)
+    reading = read_ids(without_absent(layer.frame[column], absent), column)
+    ids = reading.values
     blank = np.array([i is None for i in ids], dtype=bool)
-    findings = []
+    findings = _findings(reading, layer)
     if blank.any():
         message = f"{int(blank.sum())} row(s) have no {id_key} in {column}: they go by their row number."
-        rows = tuple(int(r) + 1 for r in np.flatnonzero(blank))
+        rows = tuple(layer.number(int(r)) for r in np.flatnonzero(blank))
         findings.append(Finding("id_missing", "warning", message, "Ask for ids.", layer.name, rows))
-    if pd.api.types.is_float_dtype(values.dtype) and (values.abs() >= 2**53).any():
-        message = f"{column} holds numbers too long for the file's own number type: their last digits are lost."
-        findings.append(Finding("id_inexact", "warning", message, "Ask for the ids as text.", layer.name))
     return np.where(blank, numbers, ids), findings
 
 
@@ -321,13 +358,12 @@ def _layers(rows: Rows, units: np.ndarray) -> tuple[LayerRead, ...]:
 
 
 def _aside(rows: Rows) -> gpd.GeoDataFrame:
-    """Rows that were set aside, with their own columns as they came, by `reading.ASIDE`."""
+    """Rows that were set aside, with their own columns as they came, by `geobill.frames.ASIDE`."""
     at = np.flatnonzero(~rows.standing)
     columns: list[dict[str, str | None]] = []
     for index, part in enumerate(rows.parts):
-        own = part.layer.frame.drop(columns="geometry").iloc[rows.number[at[rows.part[at] == index]] - 1]
-        texts = {str(name): read_column(own[name], read_text)[0] for name in own.columns}
-        columns += [{name: values[r] for name, values in texts.items()} for r in range(len(own))]
+        first = int((rows.part < index).sum())
+        columns += own_texts(part.layer, at[rows.part[at] == index] - first)
     data = {
         "source_row": at + 1,
         "layer": [rows.parts[p].layer.name for p in rows.part[at]],
@@ -338,3 +374,14 @@ def _aside(rows: Rows) -> gpd.GeoDataFrame:
         "columns": pd.Series(columns, dtype=object),
     }
     return gpd.GeoDataFrame(data, geometry=rows.geometry[at], crs=rows.municipality.crs)
+
+
+def _numbers(layer: Layer) -> np.ndarray:
+    return np.arange(1, len(layer.frame) + 1) if layer.numbers is None else layer.numbers
+
+
+def own_texts(layer: Layer, at: np.ndarray) -> list[dict[str, str | None]]:
+    """Columns of some rows of a layer's frame as they came: text by name, in the order of the file."""
+    own = layer.frame.drop(columns="geometry").iloc[at]
+    texts = {str(name): read_column(own[name], read_text)[0] for name in own.columns}
+    return [{name: values[r] for name, values in texts.items()} for r in range(len(own))]

@@ -12,7 +12,8 @@ from geobill.domain.finding import Finding
 from geobill.errors import InputError
 from geobill.intake.columns import resolve_columns
 from geobill.intake.reader import Layer
-from geobill.intake.values import read_column, read_number, read_text
+from geobill.intake.value_columns import read_numbers
+from geobill.intake.values import read_column, read_text
 
 KEYS = ("values_zone", "land_value", "year")
 _YEAR = re.compile(r"(?:^|\D)((?:19|20)\d{2})(?:\D|$)")
@@ -61,7 +62,8 @@ def read_value_table(layer: Layer, mapping: Mapping[str, str], zone_column: str,
     columns = resolve_columns(asked, KEYS, names, f"{name} ({layer.name})")
     value_column = columns.get("land_value") or _year_column(name, names, columns, year)
     zones, _ = read_column(layer.frame[columns["values_zone"]], read_text)
-    values, unreadable = read_column(layer.frame[value_column], read_number)
+    read = read_numbers(layer.frame[value_column], value_column)
+    values, unreadable = read.values, read.faults
     keep = _of_year(layer, columns.get("year"), year)
     found: dict[str, set[Decimal | None]] = defaultdict(set)
     rows: dict[str, list[int]] = defaultdict(list)
@@ -77,7 +79,10 @@ def read_value_table(layer: Layer, mapping: Mapping[str, str], zone_column: str,
         if at in unreadable:
             faults[zone] = f"{value_column} in row {at + 1} of {name}: {unreadable[at]}"
     _refuse_contradictions(name, found, rows, columns)
-    findings = list(layer.findings)
+    said = [
+        Finding(r.code, r.severity, r.message, r.fix, layer.name, tuple(n + 1 for n in r.rows)) for r in read.remarks
+    ]  # type: ignore[arg-type]
+    findings = [*layer.findings, *said]
     if blank:
         message = f"{len(blank)} row(s) of {name} have a value and no zone: they say nothing about any place."
         fix = "Ask for the zone of each."

@@ -9,13 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+COMMA, POINT, EITHER = "comma", "point", "either"  # what a number's decimals begin with
+
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 _POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+")
 _EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")  # a decimal number or thousands: nobody can tell
+_EITHER_COMMA = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")  # thousands only where the column has decimal points
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+,[0-9]+|[+-]?[1-9][0-9]{0,2}(\.[0-9]{3}){2,}")
-_ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ][0-9]{2}:[0-9]{2}.*)?")
-_BRAZILIAN = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
+_THOUSANDS_ABROAD = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+\.[0-9]+|[+-]?[1-9][0-9]{0,2}(,[0-9]{3}){2,}")
+_SPACED = re.compile(r"[+-]?[1-9][0-9]{0,2}([ \u00a0\u2009\u202f][0-9]{3})+([.,][0-9]+)?")  # spaces between thousands
+_UNIT = re.compile(
+    r"(?:R\$|US\$|€)\s*[0-9.,]+|[+-]?[0-9][0-9.,\s]*(mm|cm|dm|km|m[23²³]?|metros?|cent[íi]metros?|ft|feet|p[ée]s|pol|in|\"|'|%|R\$|reais)\.?",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?:[T ]+[0-9]{1,2}:[0-9]{2}.*)?")
+_BRAZILIAN = re.compile(r"([0-9]{1,2})[/.-]([0-9]{1,2})[/.-]([0-9]{4})(?:[T ]+[0-9]{1,2}:[0-9]{2}.*)?")
+_SHORT_YEAR = re.compile(r"[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2}(?:\s.*)?")
 
 
 class UnreadableValueError(ValueError):
@@ -33,7 +43,8 @@ def read_number(value: Any) -> Decimal | None:
     """Read an exact decimal number.
 
     A float is read as the shortest digits that mean it in its own precision (``numpy.float32(0.3)`` is 0.3). Text
-    may be Brazilian (``1.234,50``) or plain (``0.75``); ``1.234`` is both and so neither.
+    may be Brazilian (``1.234,50``), plain (``0.75``) or international (``1,234.50``), with spaces between thousands
+    (``1 234,50``); ``1.234`` is two of them and so none: `value_columns.read_numbers` asks the rest of its column.
 
     Returns
     -------
@@ -66,7 +77,32 @@ def read_number(value: Any) -> Decimal | None:
         return value
     if not isinstance(value, str):
         raise UnreadableValueError(f"{value!r} is not a number")
-    return _number_from_text(value.strip())
+    return _number_from_text(as_typed(value))
+
+
+def as_typed(text: str) -> str:
+    """Return a number's text with a hyphen for the minus of print (U+2212), and without the spaces around it."""
+    return text.strip().replace("\u2212", "-")
+
+
+def number_form(text: str) -> str | None:
+    """Return what a number's decimals begin with (`COMMA`, `POINT`), `EITHER` where that is open; None if there are none.
+
+    ``1.234.567`` has no decimals, but it shows that points stand between thousands, so commas before decimals.
+    """
+    if _EITHER.fullmatch(text) or _EITHER_COMMA.fullmatch(text):
+        return EITHER
+    if _SPACED.fullmatch(text):
+        return COMMA if "," in text else POINT if "." in text else None
+    if _COMMA.fullmatch(text) or _THOUSANDS.fullmatch(text):
+        return COMMA
+    return POINT if _POINT.fullmatch(text) or _THOUSANDS_ABROAD.fullmatch(text) else None
+
+
+def sure_number(text: str, form: str) -> Decimal:
+    """Read a number whose form is known."""
+    thousands, decimal = (".", ",") if form == COMMA else (",", ".")
+    return Decimal(text.replace(thousands, "").replace(decimal, "."))
 
 
 def _number_from_text(text: str) -> Decimal:
@@ -75,11 +111,26 @@ def _number_from_text(text: str) -> Decimal:
             f"{text!r} can be read as {text.replace('.', ',')} (decimal point) or as {text.replace('.', '')} "
             f"(point between thousands): write {text.replace('.', ',')} or {text.replace('.', '')}"
         )
-    if _WHOLE.fullmatch(text) or _POINT.fullmatch(text):
+    if _SPACED.fullmatch(text):
+        text = re.sub(r"\s", "", text)
+    if _WHOLE.fullmatch(text):
         return Decimal(text)
-    if _COMMA.fullmatch(text) or _THOUSANDS.fullmatch(text):
-        return Decimal(text.replace(".", "").replace(",", "."))
+    form = COMMA if _EITHER_COMMA.fullmatch(text) else number_form(text)
+    if form is not None:
+        return sure_number(text, form)
+    if _UNIT.fullmatch(text):
+        raise UnreadableValueError(
+            f"{text[:40]!r} has a unit, which isn't read: write the number alone, in the unit that is asked for, such as 0,50"
+        )
+    if not text.isascii() and any(c.isdigit() for c in text if not c.isascii()):
+        raise UnreadableValueError(f"{text[:40]!r} has digits of another script: write it with the digits 0 to 9")
     raise UnreadableValueError(f"{text[:40]!r} is not a number: write digits only, such as 1234,50 or 0.75")
+
+
+def month_first(text: str) -> bool | None:
+    """Whether a date in figures must have its month first (11/16/2026); None if it is no date of day, month and year."""
+    found = _BRAZILIAN.fullmatch(text)
+    return None if found is None else int(found[1]) <= 12 < int(found[2]) <= 31
 
 
 def read_date(value: Any) -> date | None:
@@ -111,6 +162,16 @@ def read_date(value: Any) -> date | None:
             return date(int(year), int(month), int(day))
         except ValueError:
             pass
+        if _SHORT_YEAR.fullmatch(text):
+            raise UnreadableValueError(
+                f"{text[:40]!r} has a year of two figures, so the century is open (and the order): write it as 2026-11-30"
+            )
+        if month_first(text):
+            raise UnreadableValueError(f"{text[:40]!r} has its month first: write it as 2026-11-30 or 30/11/2026")
+    elif isinstance(value, (int, float, np.integer, np.floating)):
+        raise UnreadableValueError(
+            f"{str(value)[:40]!r} is a number and no date, perhaps a spreadsheet's count of days: write it as 2026-11-30"
+        )
     raise UnreadableValueError(f"{str(value)[:40]!r} is not a date: write it as 2026-11-30 or 30/11/2026")
 
 

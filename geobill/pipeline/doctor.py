@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -19,18 +18,17 @@ import shapely
 import typst
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from pyproj import CRS
-from pyproj.aoi import AreaOfInterest
-from pyproj.transformer import TransformerGroup
 
 from geobill.documents.typesetting import typeset
 from geobill.domain.health import Check
 from geobill.domain.network import Municipality
 from geobill.domain.record import sha256
 from geobill.errors import InputError, LawError, PolicyError, StoreError, TemplateError
-from geobill.intake.crs import CAIEIRAS, best_operation, same_system
+from geobill.intake.crs import CAIEIRAS
 from geobill.intake.formats import FORMATS
+from geobill.intake.grids import grids_for
 from geobill.law.reading import parse_statute
+from geobill.pipeline.place import place_at
 from geobill.store.settings import FILE_NAME, Settings, read_settings
 from geobill.store.soundness import examine_store, look_into
 from geobill.store.statutes import read_statute
@@ -38,7 +36,6 @@ from geobill.store.workspace import STORE_NAME
 
 PYTHONS = SpecifierSet(">=3.11,<3.14")
 FONTS = ("Libertinus Serif", "DejaVu Sans Mono")  # those that the templates name
-OLD_DATUMS = ("EPSG:4618", "EPSG:5527", "EPSG:5524", "EPSG:4225")  # SAD69, SAD69(96), Córrego Alegre 1961 and 1970-72
 ROOM_MB = 500
 PROBE = """#set document(title: [geobill doctor], date: datetime(year: 2000, month: 1, day: 1))
 #set text(lang: "pt", font: "Libertinus Serif")
@@ -62,7 +59,10 @@ class Health(NamedTuple):
 def examine(workspace: Path | None, version: str) -> Health:
     """Look at this machine and, where one is named, at a workspace; nothing is changed in either."""
     settings, found = (None, []) if workspace is None else _settings(workspace)
-    place = CAIEIRAS if settings is None else settings.municipality
+    place = CAIEIRAS
+    if workspace is not None and settings is not None:
+        place, said = _place(workspace, settings)
+        found += said
     checks = [*_python(), *_packages(), *_files(), *_grids(place), *_fonts(), *_temporary()]
     if workspace is not None:
         checks += [*found, *_folder(workspace)]
@@ -143,42 +143,23 @@ def _files() -> list[Check]:
 
 def _grids(place: Municipality) -> list[Check]:
     """How well files in Brazil's older datums can be carried into the workspace's system with the grids at hand."""
-    target = CRS.from_user_input(place.crs)
-    folder = pyproj.datadir.get_user_data_dir()
     found = []
-    for code in OLD_DATUMS:
-        source = CRS.from_user_input(code)
-        if same_system(source, target):
-            continue
-        operation = best_operation(source, place)
-        better, grids = _better(source, place)
-        fix = f"Where a metre matters, ask for the file in {place.crs}, or put IBGE's grid (PROJ's data package) into {folder}."
-        name = f"datum {source.name}"
-        if operation is None:
-            lack = f"; with the grid {', '.join(grids)} it would be true to {better:g} m" if better is not None else ""
-            message = f"files in it are refused: no operation of known accuracy at hand{lack}"
-            found.append(Check(name, "warning", message, fix))
-        elif better is not None and operation.accuracy_m is not None and better < operation.accuracy_m:
-            message = f"true to {operation.accuracy_m:g} m; with the grid {', '.join(grids)} it would be {better:g} m"
+    for grid in grids_for(place):
+        name, better, without = f"datum {grid.datum}", grid.accuracy_m, grid.accuracy_without_m
+        fix = (
+            f"Where a metre matters, ask for the file in {place.crs}, or get IBGE's grid {grid.also or grid.file} (or PROJ's data "
+            "package) and put it in with geobill crs grids FOLDER."
+        )
+        if grid.path is not None:
+            found.append(Check(name, "ok", f"true to {better:g} m, by {grid.path}"))
+        elif without is None:
+            lack = f"with the grid {grid.file} it would be true to {better:g} m"
+            message = f"files in it are refused: no operation of known accuracy at hand; {lack}"
             found.append(Check(name, "warning", message, fix))
         else:
-            found.append(
-                Check(name, "ok", f"true to {operation.accuracy_m or 0:g} m, by the best operation that PROJ knows")
-            )
+            message = f"true to {without:g} m; with the grid {grid.file} it would be {better:g} m"
+            found.append(Check(name, "warning", message, fix))
     return found
-
-
-def _better(source: CRS, place: Municipality) -> tuple[float | None, list[str]]:
-    """Accuracy in metres of the best operation whose grid isn't installed, and its grids."""
-    area = AreaOfInterest(*place.bbox)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pyproj warns of what is asked for here
-        group = TransformerGroup(source, place.crs, always_xy=True, allow_ballpark=False, area_of_interest=area)
-    known = [o for o in group.unavailable_operations if o.accuracy >= 0]
-    if not known:
-        return None, []
-    best = min(known, key=lambda o: o.accuracy)
-    return best.accuracy, [grid.short_name for grid in best.grids if not grid.available]
 
 
 def _fonts() -> list[Check]:
@@ -227,6 +208,18 @@ def _settings(root: Path) -> tuple[Settings | None, list[Check]]:
         fix = f"Fill in [authority] in {FILE_NAME} before the first invoice: what is issued never changes."
         found.append(Check("issuer", "warning", f"{', '.join(blank)} blank: invoices and decrees print a gap", fix))
     return settings, found
+
+
+def _place(root: Path, settings: Settings) -> tuple[Municipality, list[Check]]:
+    """Return the municipality with its boundary and the workspace's grids in use, and what is wrong with either."""
+    try:
+        place = place_at(root, settings)
+    except InputError as error:
+        fix = "Until then nothing can be imported; what is issued stays as it is."
+        return settings.municipality, [Check("place", "fault", str(error), fix)]
+    if settings.boundary is None:
+        return place, []
+    return place, [Check("place", "ok", f"rows must lie within {settings.boundary} and {place.margin_m:g} m around it")]
 
 
 def _folder(root: Path) -> list[Check]:

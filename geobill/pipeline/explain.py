@@ -238,12 +238,15 @@ def _origin(look: Look, row: Row[Any], named: Sequence[ArchivedRow], geometry: A
             None,
             f"row {archived.values['source_row']} is in the archive and in no imported file that the store keeps",
         )
-    return _told(stored, tuple(differing(archived, stored))), ""
+    return _told(look, stored, tuple(differing(archived, stored))), ""
 
 
-def _told(stored: StoredRow, differs: tuple[str, ...] = ()) -> Origin:
-    b = stored.batch
-    return Origin(b.id, b.file, b.layer, stored.source_row, b.sha256, b.imported_at, b.replaced_at is not None, differs)
+def _told(look: Look, stored: StoredRow, differs: tuple[str, ...] = ()) -> Origin:
+    b, corrected = stored.batch, look.tracing.amended(stored.batch)
+    return Origin(
+        b.id, b.file, b.layer, stored.source_row, b.sha256, b.imported_at, b.ended is not None, differs,
+        None if corrected is None else corrected.id, None if corrected is None else corrected.file,
+    )  # fmt: skip
 
 
 def _lies_on(geometry: Any, row: ArchivedRow) -> bool:
@@ -271,7 +274,7 @@ def _edition(
     ]
     stored = next((s for z in (*mine, *zones[:1]) if (s := look.tracing.origin(z, at, among)) is not None), None)
     rows = tuple(int(z.values["source_row"]) for z in mine)
-    return Edition(basis.edition, since, None if stored is None else _told(stored), rows)
+    return Edition(basis.edition, since, None if stored is None else _told(look, stored), rows)
 
 
 # -- a note

@@ -1,7 +1,7 @@
 """Networks and cabinets in: read, check, report, keep; each import is all or nothing."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,14 @@ from geobill.errors import InputError
 from geobill.intake.cabinets import read_cabinets
 from geobill.intake.duplicates import find_stored
 from geobill.intake.network import read_network
-from geobill.intake.reader import Layer, read_layers
 from geobill.intake.reading import Options, Part, Reading
+from geobill.pipeline.datum_check import check_datum
+from geobill.pipeline.kept_options import options_text
 from geobill.pipeline.permits import check_rows
+from geobill.pipeline.place import place_of
+from geobill.pipeline.profiles import Delivery, open_delivery, width_findings
+from geobill.pipeline.quarantine import load_quarantine, write_quarantine
+from geobill.store.batches import Batches, family
 from geobill.store.networks import Cadastre
 from geobill.store.permits import PermitRegister
 from geobill.store.registers import Registers
@@ -25,79 +30,114 @@ from geobill.store.workspace import Workspace
 
 
 def import_network(
-    workspace: Workspace, path: Path, layers: Sequence[str], options: Options, *, replace: bool, dry_run: bool, now: str
+    workspace: Workspace,
+    path: Path,
+    layers: Sequence[str],
+    options: Options,
+    *,
+    profile: str | None = None,
+    replace: bool,
+    dry_run: bool,
+    now: str,
 ) -> ImportReport:
     """Read a network file and keep its good rows, all or nothing."""
-
-    def read(found: list[Layer], place: Municipality, operators: list[str]) -> Reading:
-        return read_network([Part(one, options) for one in found], place, operators)
 
     def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
         cadastre.save_segments(rows, batch, now)
 
-    return _import(workspace, "network", path, layers, options, read, save, replace=replace, dry_run=dry_run, now=now)
+    delivery = open_delivery(workspace.root, "network", path, layers, options, profile)
+    return _import(
+        workspace, "network", path, delivery, options, read_network, save, replace=replace, dry_run=dry_run, now=now
+    )
 
 
 def import_cabinets(
-    workspace: Workspace, path: Path, layers: Sequence[str], options: Options, *, replace: bool, dry_run: bool, now: str
+    workspace: Workspace,
+    path: Path,
+    layers: Sequence[str],
+    options: Options,
+    *,
+    profile: str | None = None,
+    replace: bool,
+    dry_run: bool,
+    now: str,
 ) -> ImportReport:
     """Read a file of cabinets and keep its good rows, all or nothing."""
-
-    def read(found: list[Layer], place: Municipality, operators: list[str]) -> Reading:
-        return read_cabinets([Part(one, options) for one in found], place, operators)
 
     def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
         cadastre.save_equipment(rows, batch, now)
 
-    return _import(workspace, "cabinets", path, layers, options, read, save, replace=replace, dry_run=dry_run, now=now)
+    delivery = open_delivery(workspace.root, "cabinets", path, layers, options, profile)
+    return _import(
+        workspace, "cabinets", path, delivery, options, read_cabinets, save, replace=replace, dry_run=dry_run, now=now
+    )
 
 
 def _import(
     workspace: Workspace,
     kind: str,
     path: Path,
-    layers: Sequence[str],
+    delivery: Delivery,
     options: Options,
-    read: Callable[[list[Layer], Municipality, list[str]], Reading],
+    read: Callable[[Sequence[Part], Municipality, Collection[str]], Reading],
     save: Callable[[Cadastre, gpd.GeoDataFrame, str], None],
     *,
     replace: bool,
     dry_run: bool,
     now: str,
 ) -> ImportReport:
-    found = read_layers(path, layers)
+    parts, place = delivery.parts, place_of(workspace)
+    found = [part.layer for part in parts]
     name, sha256 = ", ".join(one.name for one in found), found[0].sha256
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
-        registers, cadastre = open_stores(workspace, connection)
-        earlier = _earlier_imports(registers, kind, path.name, name, sha256, options.operator, replace)
-        reading = read(found, workspace.settings.municipality, list(registers.load_operators()))
+        registers, batches, cadastre = open_stores(workspace, connection)
+        earlier = _earlier_imports(batches, kind, path.name, name, sha256, options.operator, replace)
+        rests_on = width_findings(delivery, registers.load_decisions())
+        reading = read(parts, place, list(registers.load_operators()))
         if not earlier:
-            reading = _with_namesakes(reading, registers.find_batches(kind, name, options.operator, file=path.name))
+            reading = _with_namesakes(reading, _namesakes(batches, kind, path.name, name, options.operator))
         if kind == "network":
-            reading = _with_stored(reading, cadastre.load_segments(without=earlier))
+            known = batches.load()
+            stored = cadastre.load_segments(without=[one.id for old in earlier for one in family(known, old)])
+            reading = with_stored(reading, stored)
+            shifted = check_datum(parts, reading, cadastre.load_segments() if earlier else stored, place)
+            reading = dataclasses.replace(reading, findings=(*reading.findings, *shifted))
         said = check_rows(PermitRegister(connection, workspace.database.tables).load_files(), reading.accepted)
-        reading = dataclasses.replace(reading, findings=(*reading.findings, *said))
-        batch = None if dry_run else registers.new_batch_id()
-        report = report_of(_with_emptiness(_with_suspects(reading)), sha256, batch, {})
+        reading = dataclasses.replace(reading, findings=(*delivery.findings, *rests_on, *reading.findings, *said))
+        batch = None if dry_run else batches.new_id()
+        report = report_of(with_emptiness(with_suspects(reading)), sha256, batch, {"profile": delivery.profile})
         if batch is not None:
-            registers.save_batch(
+            batches.save(
                 report,
                 kind=kind,
                 file=path.name,
                 layer=name,
                 operator=options.operator,
                 replaces=earlier,
+                aside=reading.aside,
                 now=now,
+                format_=found[0].format,
+                encoding=", ".join(dict.fromkeys(one.encoding for one in found)),
+                options=options_text(parts),
             )
             save(cadastre, reading.accepted, batch)
-    return report
+        quarantine = load_quarantine(workspace, connection, batch, now) if batch is not None else None
+    return dataclasses.replace(report, quarantine=write_quarantine(workspace, quarantine, batch or ""))
 
 
 def _earlier_imports(
-    registers: Registers, kind: str, name: str, layer: str, sha256: str, operator: str | None, replace: bool
+    batches: Batches, kind: str, name: str, layer: str, sha256: str, operator: str | None, replace: bool
 ) -> list[str]:
     """Return the batches that this import takes the place of; a second import of one file is refused."""
-    same = registers.find_batches(kind, layer, operator, sha256=sha256)
+    found = batches.find(kind, layer, operator, sha256=sha256)
+    amending = [one for one in found if one.amends is not None]
+    if amending:
+        one = amending[0]
+        raise InputError(
+            f"{name} was imported already as {one.id}, which amends {one.amends}: a second import would charge its metres twice. "
+            f"Nothing was changed. More corrected rows come with --amend {one.amends}; geobill batch undo {one.id} takes it back."
+        )
+    same = [one.id for one in found]
     if same and not replace:
         raise InputError(
             f"{name} was imported already for this operator (batch {', '.join(same)}): a second import would charge its "
@@ -105,7 +145,7 @@ def _earlier_imports(
         )
     if not replace:
         return []
-    earlier = same or registers.find_batches(kind, layer, operator, file=name)
+    earlier = same or _namesakes(batches, kind, name, layer, operator)
     if not earlier:
         raise InputError(
             f"--replace: no earlier import of {name} (layer {layer}) for this operator is in force: nothing would be replaced, "
@@ -113,6 +153,11 @@ def _earlier_imports(
             "this file, or give it the earlier one's name."
         )
     return earlier
+
+
+def _namesakes(batches: Batches, kind: str, name: str, layer: str, operator: str | None) -> list[str]:
+    """Batches in force of a file of this name; their amendments go with them."""
+    return [one.id for one in batches.find(kind, layer, operator, file=name) if one.amends is None]
 
 
 def _with_namesakes(reading: Reading, batches: list[str]) -> Reading:
@@ -124,19 +169,14 @@ def _with_namesakes(reading: Reading, batches: list[str]) -> Reading:
     return replace(reading, findings=(*reading.findings, Finding("same_file_name", "warning", message, fix)))
 
 
-def _with_stored(reading: Reading, stored: gpd.GeoDataFrame) -> Reading:
+def with_stored(reading: Reading, stored: gpd.GeoDataFrame) -> Reading:
     """Add a warning where stretches of this file are stored already, from another import."""
-    rows = find_stored(reading.accepted, stored) if len(stored) and len(reading.accepted) else []
-    if not rows:
+    if not len(stored) or not len(reading.accepted):
         return reading
-    message = f"{len(rows)} stretch(es) are stored already from another import of this operator and service: they are charged twice."
-    fix = "If this file corrects an earlier one, give it that file's name and import it with --replace."
-    return replace(
-        reading, findings=(*reading.findings, Finding("already_stored", "warning", message, fix, rows=tuple(rows)))
-    )
+    return replace(reading, findings=(*reading.findings, *find_stored(reading.accepted, stored)))
 
 
-def _with_suspects(reading: Reading) -> Reading:
+def with_suspects(reading: Reading) -> Reading:
     """Add a note where rows wait for a case: nothing else makes them due."""
     rows = tuple(int(r) for r in reading.accepted.loc[reading.accepted["status"] == SUSPECTED, "source_row"])
     if not rows:
@@ -146,7 +186,7 @@ def _with_suspects(reading: Reading) -> Reading:
     return replace(reading, findings=(*reading.findings, Finding("suspected_waits", "note", message, fix, rows=rows)))
 
 
-def _with_emptiness(reading: Reading) -> Reading:
+def with_emptiness(reading: Reading) -> Reading:
     """Add a warning where nothing was accepted."""
     if len(reading.accepted):
         return reading
@@ -172,7 +212,7 @@ def report_of(reading: Reading, sha256: str, batch: str | None, extra: dict[str,
     )
 
 
-def open_stores(workspace: Workspace, connection: Connection) -> tuple[Registers, Cadastre]:
-    """Open the registers and the cadastre over one transaction."""
-    database = workspace.database
-    return Registers(connection, database.tables), Cadastre(connection, database.tables, database.srid)
+def open_stores(workspace: Workspace, connection: Connection) -> tuple[Registers, Batches, Cadastre]:
+    """Open the registers, the batches and the cadastre over one transaction."""
+    tables, srid = workspace.database.tables, workspace.database.srid
+    return Registers(connection, tables), Batches(connection, tables), Cadastre(connection, tables, srid)

@@ -24,6 +24,7 @@ from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.law.supposed import IN_THE_PRICE, suppose
 from geobill.pipeline.law import load_law
 from geobill.pipeline.month import Stored, Terms, edition_on
+from geobill.pipeline.place import place_of
 from geobill.pricing.network import CutNetwork, cut_network
 from geobill.store.networks import Cadastre
 from geobill.store.registers import Registers
@@ -228,7 +229,7 @@ def _as_of(
 def _read_map(workspace: Workspace, file: MapFile) -> tuple[MapRead, gpd.GeoDataFrame]:
     """Read a proposed map as the import does, and keep nothing of it."""
     found = read_layer(file.path, file.layer)
-    reading = read_land_values(found, file.options, workspace.settings.municipality)
+    reading = read_land_values(found, file.options, place_of(workspace))
     reading, zones = settle_zones(reading, float(workspace.settings.policy.max_gap_m), file.path.name)
     if not len(zones):
         first = next(iter(reading.set_aside), None)

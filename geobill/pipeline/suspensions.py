@@ -30,6 +30,7 @@ from geobill.intake.reader import read_layer
 from geobill.law.legal_risk import load_risks
 from geobill.pipeline.law import load_law
 from geobill.pipeline.month import Stored
+from geobill.pipeline.place import place_of
 from geobill.pricing.in_force import text
 from geobill.pricing.suspended import amount_articles, concerns
 from geobill.store.ledger import Ledger
@@ -100,7 +101,7 @@ def add_suspension(workspace: Workspace, order: Suspension, area: AreaFile | Non
         law = load_law(workspace, connection)
         check_order(order, amount_articles(law.figures), law.figures.title, operators, _permits(workspace, connection))
         if area is not None:
-            wkt, said = read_area(read_layer(area.path, area.layer), area.crs, workspace.settings.municipality)
+            wkt, said = read_area(read_layer(area.path, area.layer), area.crs, place_of(workspace))
             found = replace(order, area_wkt=wkt)
         SuspensionRegister(connection, workspace.database.tables).save(found, now)
         recorded = _recorded(workspace, connection, SuspensionFile(found))

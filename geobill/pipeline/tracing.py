@@ -8,8 +8,9 @@ from typing import Any
 
 import shapely
 
+from geobill.domain.batch import Batch
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
-from geobill.store.audit import Audit, Batch, StoredRow
+from geobill.store.audit import Audit, StoredRow
 
 TABLES: dict[str, tuple[str, tuple[str, ...], str]] = {  # role of an input → table, contract, what a row is named by
     "network": ("segments", SEGMENTS, "segment"),
@@ -58,6 +59,10 @@ class Tracing:
             self._editions[row.name, row.in_force_from].add(row.batch)
         self._rows: dict[tuple[str, str | None], dict[Key, list[StoredRow]]] = {}
         self._traced: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def amended(self, batch: Batch) -> Batch | None:
+        """Return the batch whose rows another corrects."""
+        return None if batch.amends is None else self._batches[batch.amends]
 
     def edition_batches(self, name: str | None, since: str | None) -> frozenset[str]:
         """Return the batches that brought an edition of the Mapa de Valores."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from geobill.intake.value_tables import ValueTable, read_value_table
 from geobill.intake.zones import overlap_report
 from geobill.pipeline.imports import open_stores, report_of
 from geobill.pipeline.kept_options import options_text
+from geobill.pipeline.place import place_of
+from geobill.pipeline.quarantine import load_quarantine, write_quarantine
 from geobill.store.networks import Cadastre
 from geobill.store.workspace import Workspace
 
@@ -48,12 +51,12 @@ def import_land_values(
 ) -> ImportReport:
     """Read an edition of the Mapa de Valores and keep its zones and the priced coverage drawn from them."""
     policy = workspace.settings.policy
-    found = read_layer(path, layer)
+    found = read_layer(path, layer, options.encoding)
     table = None if values is None else _read_table(values, options, in_force_from)
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
         _, batches, cadastre = open_stores(workspace, connection)
         earlier = _earlier_editions(cadastre, edition, in_force_from, replace)
-        reading = read_land_values(found, options, workspace.settings.municipality, table)
+        reading = read_land_values(found, options, place_of(workspace), table)
         reading, zones = settle_zones(reading, float(policy.max_gap_m), path.name)
         if not len(zones):
             why = (
@@ -79,7 +82,8 @@ def import_land_values(
             )  # fmt: skip
             cadastre.save_zones(zones, batch, edition, in_force_from, now)
             cadastre.save_coverage(coverage, batch, policy.on_overlap, policy.as_text()["max_gap_m"], now)
-    return report
+        quarantine = load_quarantine(workspace, connection, batch, now) if batch is not None else None
+    return replaced(report, quarantine=write_quarantine(workspace, quarantine, batch or ""))
 
 
 def _earlier_editions(cadastre: Cadastre, edition: str, in_force_from: date, replace: bool) -> list[str]:

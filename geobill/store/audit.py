@@ -1,14 +1,16 @@
 """The ledger and the cadastre as they lie in the store, row by row, for whoever checks them: nothing is rebuilt or believed."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import shapely
 from sqlalchemy import Connection, Row, Table, select
 
+from geobill.domain.batch import Batch
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
+from geobill.store.batches import Batches
 from geobill.store.tables import Tables
 
 KEPT_COLUMNS: dict[str, tuple[str, ...]] = {"segments": SEGMENTS, "equipment": EQUIPMENT, "value_zones": ZONES}
@@ -20,23 +22,6 @@ class Archived:
 
     kind: str
     content: bytes | None
-
-
-@dataclass(frozen=True)
-class Batch:
-    """One import: the file as it was delivered, when, and when another took its place (None: it is in force)."""
-
-    id: str
-    kind: str
-    file: str
-    layer: str
-    sha256: str
-    imported_at: str
-    replaced_at: str | None
-
-    def in_force(self, at: str) -> bool:
-        """Whether it was in force at a moment (UTC, ISO text with Z)."""
-        return self.imported_at <= at and (self.replaced_at is None or self.replaced_at > at)
 
 
 @dataclass(frozen=True)
@@ -96,22 +81,19 @@ class Audit:
 
     def batches(self) -> dict[str, Batch]:
         """Every import by its id."""
-        rows = self.rows("batches")
-        at = {row.id: row.imported_at for row in rows}
-        return {
-            row.id: Batch(
-                row.id, row.kind, row.file, row.layer, row.sha256, row.imported_at, at.get(row.replaced_by or "")
-            )
-            for row in rows
-        }
+        return Batches(self._c, self._t).load()
 
-    def stored(self, table: str, batches: dict[str, Batch], operator: str | None = None) -> list[StoredRow]:
-        """Rows of ``segments``, ``equipment`` or ``value_zones`` of every batch, replaced ones too; an operator's alone."""
+    def stored(
+        self, table: str, batches: Mapping[str, Batch], operator: str | None = None, only: Collection[str] | None = None
+    ) -> list[StoredRow]:
+        """Rows of ``segments``, ``equipment`` or ``value_zones`` of every batch, replaced ones too; or an operator's, or of some."""
         found, columns = getattr(self._t, table), KEPT_COLUMNS[table]
         names = [c for c in columns if c != "geometry"]
         query = select(found.c.batch, *(found.c[n] for n in names), found.c.geom).order_by(found.c.fid)
         if operator is not None:
             query = query.where(found.c.operator == operator)
+        if only is not None:
+            query = query.where(found.c.batch.in_(list(only)))
         rows = self._c.execute(query).all()
         shapes = shapely.to_wkb([row.geom for row in rows], hex=True)
         return [

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -80,15 +80,24 @@ class Database:
                     f"{path} is no geobill store (it lacks geobill_schema): name another workspace."
                 ) from None
         if stored != [srid]:
-            raise StoreError(
-                f"{path} measures in EPSG:{', '.join(map(str, stored))}, geobill.toml says EPSG:{srid}: figures of two systems would "
-                "be mixed. Put the old crs back, or make a new workspace and import the files into it."
-            )
+            database._take_system(stored, say)
         if version != SCHEMA_VERSION:
             database._check_version(version)
             database._migrate(now, say)
         database._leave_wal()
         return database
+
+    def _take_system(self, stored: Sequence[int], say: Say) -> None:
+        """Let a store that nothing was ever imported into measure in the system that the settings name by now."""
+        with self.write() as connection:
+            if gpkg.holds_places(connection):
+                raise StoreError(
+                    f"{self.path} measures in EPSG:{', '.join(map(str, stored))}, geobill.toml says EPSG:{self.srid}: figures of two "
+                    "systems would be mixed. Put the old crs back, or make a new workspace, write its crs before the first import, "
+                    "and import the files into it."
+                )
+            gpkg.change_system(connection, self.srid)
+        say(f"{self.path.name} measures in EPSG:{self.srid} from now on, as geobill.toml says; nothing was in it yet")
 
     def _check_version(self, version: int | None) -> None:
         """Refuse a version that no revision leads away from."""

@@ -6,6 +6,7 @@ Reference: OGC GeoPackage 1.3, clause 2.1.3 (geometry encoding).
 import struct
 from typing import Any
 
+import numpy as np
 import shapely
 from sqlalchemy import types
 from sqlalchemy.engine import Dialect
@@ -22,6 +23,22 @@ def to_gpkg(geometry: Any, srid: int) -> bytes:
         return struct.pack("<2sBBi", b"GP", 0, _EMPTY | _LITTLE_ENDIAN, srid) + wkb
     minx, miny, maxx, maxy = geometry.bounds
     return struct.pack("<2sBBi4d", b"GP", 0, 1 << 1 | _LITTLE_ENDIAN, srid, minx, maxx, miny, maxy) + wkb
+
+
+def encoded(geometries: np.ndarray, srid: int, dialect: Dialect) -> list[Any]:
+    """Encode many geometries for the database at once; what a server's driver takes stays as it is."""
+    if dialect.name == "postgresql":
+        return list(geometries)
+    wkb, bounds = shapely.to_wkb(geometries, byte_order=1, include_srid=False), shapely.bounds(geometries)
+    head, sound = struct.Struct("<2sBBi4d"), ~(shapely.is_empty(geometries) | shapely.is_missing(geometries))
+    return [
+        head.pack(b"GP", 0, 1 << 1 | _LITTLE_ENDIAN, srid, minx, maxx, miny, maxy) + body
+        if plain
+        else None
+        if body is None
+        else to_gpkg(geometry, srid)
+        for body, (minx, miny, maxx, maxy), plain, geometry in zip(wkb, bounds.tolist(), sound, geometries, strict=True)
+    ]
 
 
 def from_gpkg(blob: bytes) -> Any:
@@ -75,9 +92,9 @@ class Geometry(types.TypeDecorator[Any]):
         return dialect.type_descriptor(_GpkgBlob(self.geometry_type))
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        """Encode a geometry for the database."""
-        if value is None:
-            return None
+        """Encode a geometry for the database; bytes are one that is `encoded` already."""
+        if value is None or isinstance(value, bytes):
+            return value
         if dialect.name == "postgresql":
             from geoalchemy2.shape import from_shape
 

@@ -41,14 +41,10 @@ def create(connection: Connection, tables: Tables, srid: int, now: str) -> None:
     connection.execute(text(f"PRAGMA user_version = {USER_VERSION}"))
     for statement in _SYSTEM_TABLES:
         connection.execute(text(statement))
-    insert = text("INSERT INTO gpkg_spatial_ref_sys VALUES (:name, :id, :organization, :code, :definition, NULL)")
-    for name, id_, organization, code, definition in (
-        ("Undefined cartesian SRS", -1, "NONE", -1, "undefined"),
-        ("Undefined geographic SRS", 0, "NONE", 0, "undefined"),
-        *((_crs(code).name, code, "EPSG", code, _crs(code).to_wkt("WKT1_GDAL")) for code in {4326, srid}),
-    ):
-        row = {"name": name, "id": id_, "organization": organization, "code": code, "definition": definition}
-        connection.execute(insert, row)
+    for name, id_ in (("Undefined cartesian SRS", -1), ("Undefined geographic SRS", 0)):
+        _add_system(connection, name, id_, "NONE", "undefined")
+    for code in sorted({4326, srid}):
+        _add_epsg(connection, code)
     for table in tables.metadata.sorted_tables:
         connection.execute(CreateTable(table))
         for index in table.indexes:
@@ -86,6 +82,33 @@ def touch(connection: Connection, table: str, bounds: tuple[float, float, float,
         ),
         {"t": table, "now": _moment(now), "a": bounds[0], "b": bounds[1], "c": bounds[2], "d": bounds[3]},
     )
+
+
+def holds_places(connection: Connection) -> bool:
+    """Whether anything in the store depends on its coordinate system: an import of any kind, or an order over an area."""
+    return any(
+        connection.execute(text(f"SELECT 1 FROM {table} LIMIT 1")).first() is not None
+        for table in (*FEATURES, "batches", "suspensions")
+    )
+
+
+def change_system(connection: Connection, srid: int) -> None:
+    """List the layers, which must be empty, in another coordinate system."""
+    if connection.execute(text("SELECT 1 FROM gpkg_spatial_ref_sys WHERE srs_id = :id"), {"id": srid}).first() is None:
+        _add_epsg(connection, srid)
+    connection.execute(text("UPDATE gpkg_geometry_columns SET srs_id = :id"), {"id": srid})
+    connection.execute(text("UPDATE gpkg_contents SET srs_id = :id WHERE srs_id IS NOT NULL"), {"id": srid})
+
+
+def _add_epsg(connection: Connection, code: int) -> None:
+    crs = _crs(code)
+    _add_system(connection, crs.name, code, "EPSG", crs.to_wkt("WKT1_GDAL"))
+
+
+def _add_system(connection: Connection, name: str, code: int, organization: str, definition: str) -> None:
+    insert = text("INSERT INTO gpkg_spatial_ref_sys VALUES (:name, :code, :organization, :code, :definition, NULL)")
+    row = {"name": name, "code": code, "organization": organization, "definition": definition}
+    connection.execute(insert, row)
 
 
 def _moment(now: str) -> str:

@@ -17,6 +17,11 @@ def decision_ids(path: Path) -> list[str]:
     return _read(path, "SELECT id FROM decisions ORDER BY id")
 
 
+def batch_ids(path: Path) -> list[str]:
+    """Ids of a store's imports, the last first; none where it can't be read at once."""
+    return _read(path, "SELECT id FROM batches ORDER BY fid DESC")
+
+
 def _read(path: Path, query: str) -> list[str]:
     try:
         address = f"{path.resolve().as_uri()}?mode=ro"

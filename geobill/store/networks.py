@@ -6,18 +6,22 @@ from typing import Any
 
 import geopandas as gpd
 import pandas as pd
-from sqlalchemy import Connection, Select, Table, or_, select
+from sqlalchemy import Connection, Table, select
 
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES, plan_lengths
 from geobill.store import gpkg
+from geobill.store.batches import not_in_force
+from geobill.store.geometry import encoded
 from geobill.store.tables import Tables
+
+INSERTED = 20_000  # rows that are handed to the database together
 
 
 class Cadastre:
     """What is in the street and what land is worth, over one open transaction.
 
-    ``known_until`` (UTC, ISO text with Z) gives what was recorded before that moment: batches that came or were replaced
-    later count as they did then.
+    ``known_until`` (UTC, ISO text with Z) gives what was recorded before that moment: batches that came, were replaced or
+    were undone later count as they did then.
     """
 
     def __init__(self, connection: Connection, tables: Tables, srid: int, known_until: str | None = None):
@@ -31,7 +35,7 @@ class Cadastre:
         rows = self._c.execute(
             select(e.c.name, e.c.in_force_from, e.c.batch)
             .join(b, b.c.id == e.c.batch)
-            .where(b.c.id.not_in(self._not_in_force()))
+            .where(b.c.id.not_in(not_in_force(self._t, self._known)))
             .order_by(e.c.in_force_from)
         )
         return [(r.name, date.fromisoformat(r.in_force_from), r.batch) for r in rows]
@@ -94,34 +98,24 @@ class Cadastre:
     # -- rows and frames
 
     def _in_force(self, table: Table, columns: Iterable[str], without: Iterable[str] = ()) -> gpd.GeoDataFrame:
-        old = self._not_in_force()
+        old = not_in_force(self._t, self._known)
         return self._frame(table, columns, table.c.batch.not_in(old), table.c.batch.not_in(list(without)))
-
-    def _not_in_force(self) -> Select[tuple[str]]:
-        """Batches that another replaced, or that weren't known yet."""
-        b = self._t.batches
-        if self._known is None:
-            return select(b.c.id).where(b.c.replaced_by.is_not(None))
-        later = b.alias()
-        replaced = select(b.c.id).join(later, later.c.id == b.c.replaced_by).where(later.c.imported_at < self._known)
-        return select(b.c.id).where(or_(b.c.imported_at >= self._known, b.c.id.in_(replaced)))
 
     def _add(
         self, table: Table, frame: gpd.GeoDataFrame, columns: Iterable[str], batch: str, now: str, **same: str
     ) -> None:
         names = [c for c in columns if c != "geometry"]
-        values = frame[names].astype(object).where(frame[names].notna(), None)
-        rows = [
-            {**dict(zip(names, row, strict=True)), "geom": geometry, "batch": batch, **same}
-            for row, geometry in zip(values.itertuples(index=False), frame.geometry.values, strict=True)
-        ]
-        self._insert(table, rows)
-        if rows:
-            gpkg.touch(self._c, table.name, tuple(map(float, frame.total_bounds)), now)
-
-    def _insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
-        if rows:
+        for first in range(0, len(frame), INSERTED):  # a part at a time: rows as Python objects are large
+            part = frame.iloc[first : first + INSERTED]
+            values = part[names].astype(object).where(part[names].notna(), None)
+            drawn = encoded(part.geometry.to_numpy(), self._srid, self._c.dialect)
+            rows = [
+                {**dict(zip(names, row, strict=True)), "geom": geometry, "batch": batch, **same}
+                for row, geometry in zip(values.itertuples(index=False, name=None), drawn, strict=True)
+            ]
             self._c.execute(table.insert(), rows)
+        if len(frame):
+            gpkg.touch(self._c, table.name, tuple(map(float, frame.total_bounds)), now)
 
     def _frame(self, table: Table, columns: Iterable[str], *where: Any) -> gpd.GeoDataFrame:
         names = [c for c in columns if c != "geometry"]

@@ -1,24 +1,21 @@
-"""Registers of the cadastre that carry no geometry: operators, decisions, batches of files."""
+"""Registers of the cadastre that carry no geometry: operators and decisions."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, fields
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import IntegrityError
 
-from geobill.domain.finding import ImportReport
 from geobill.domain.invoice import Decision
 from geobill.domain.network import Operator
-from geobill.domain.record import canonical_json
 from geobill.errors import InputError
 from geobill.store.known import known_before
 from geobill.store.tables import Tables
 
 
 class Registers:
-    """Who owns and pays, what was decided, which files came, over one open transaction.
+    """Who owns and pays, and what was decided, over one open transaction.
 
     ``known_until`` (UTC, ISO text with Z) gives what was recorded before that moment.
     """
@@ -75,63 +72,3 @@ class Registers:
         """Name of the file that each decision's scan came in, by the decision's id; blank where there is none."""
         d = self._t.decisions.c
         return {row.id: row.file_name for row in self._c.execute(select(d.id, d.file_name))}
-
-    # -- batches
-
-    def find_batches(
-        self, kind: str, layer: str, operator: str | None, *, sha256: str | None = None, file: str | None = None
-    ) -> list[str]:
-        """Batches in force from a layer for an operator: of a file with these bytes, or of this name."""
-        b = self._t.batches.c
-        same = select(b.id).where(b.kind == kind, b.layer == layer, b.replaced_by.is_(None))
-        same = same.where(b.operator.is_(None) if operator is None else b.operator == operator)
-        same = same.where(b.sha256 == sha256 if sha256 is not None else b.file == file)
-        return list(self._c.execute(same.order_by(b.id)).scalars())
-
-    def new_batch_id(self) -> str:
-        """Return the next batch's id."""
-        return f"B{(self._c.execute(select(func.count()).select_from(self._t.batches)).scalar() or 0) + 1:05d}"
-
-    def save_batch(
-        self,
-        report: ImportReport,
-        *,
-        kind: str,
-        file: str,
-        layer: str,
-        operator: str | None,
-        replaces: Iterable[str],
-        now: str,
-    ) -> None:
-        """Record an import and the rows it set aside; batches that it replaces stay, but are in force no more."""
-        assert report.batch is not None
-        self._c.execute(
-            self._t.batches.insert().values(
-                id=report.batch,
-                kind=kind,
-                file=file,
-                layer=layer,
-                sha256=report.sha256,
-                operator=operator,
-                read=report.read,
-                accepted=report.accepted,
-                length_m=report.length_m,
-                report=canonical_json(report),
-                imported_at=now,
-                replaced_by=None,
-            )
-        )
-        for old in replaces:
-            self._c.execute(update(self._t.batches).where(self._t.batches.c.id == old).values(replaced_by=report.batch))
-        aside = [
-            {
-                "batch": report.batch,
-                "source_row": s.row,
-                "row_id": s.id,
-                "reason_code": s.reason_code,
-                "reason": s.reason,
-            }
-            for s in report.set_aside
-        ]
-        if aside:
-            self._c.execute(self._t.set_aside.insert(), aside)

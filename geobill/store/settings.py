@@ -28,7 +28,8 @@ state = "SP"
 crs = "EPSG:31983"
 # limites em graus (EPSG:4674): lon mínima, lat mínima, lon máxima, lat máxima
 bbox = [-46.8232, -23.4268, -46.6545, -23.3262]
-# o que passa dos limites por até estes metros ainda é aceito
+# o que passa dos limites por até estes metros ainda é aceito; com o limite oficial (geobill crs boundary ARQUIVO, que escreve
+# aqui boundary = "limite.geojson"), vale ele no lugar do retângulo
 margin_m = 500
 
 [authority]
@@ -66,7 +67,7 @@ _STATES = "AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS 
 _BOM = "\ufeff"
 # the file's sections and their keys; the law's own room knows those of [policy]
 _SECTIONS: dict[str, tuple[str, ...]] = {
-    "municipality": ("name", "state", "crs", "bbox", "margin_m"),
+    "municipality": ("name", "state", "crs", "bbox", "margin_m", "boundary"),
     "authority": tuple(f.name for f in fields(Authority) if f.name not in ("municipality", "state")),
     "statute": ("name",),
     "calendar": ("local_holidays", "carnival_without_banking", "corpus_christi_without_banking"),
@@ -106,6 +107,7 @@ class Settings:
     policy_since: Mapping[BillingMonth, Mapping[str, str]] = field(default_factory=dict)
     profiles: Mapping[str, Policy] = field(default_factory=dict)
     profiles_given: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    boundary: str | None = None  # file of the municipality's outline, within the workspace's folder
 
     def policy_in(self, month: BillingMonth, profile: str | None = None) -> Policy:
         """Return the policy that a month is priced under: that of every month and all dated changes up to this one.
@@ -163,6 +165,7 @@ def read_settings(path: Path) -> Settings:
         policy_since=since,
         profiles={name: parse_policy(given | values) for name, values in profiles.items()},
         profiles_given=profiles,
+        boundary=_boundary(place, path),
         billing=Billing(_switch(_table({"billing": {}} | raw, "billing", path), "second_person", False, path)),
     )
 
@@ -185,6 +188,11 @@ def set_policy(path: Path, key: str, value: str, since: BillingMonth | None = No
 def set_statute(path: Path, name: str) -> None:
     """Write the statute's name into ``geobill.toml``, comments kept, all or nothing."""
     _rewrite(path, lambda text: with_value(text, ["statute"], "name", name))
+
+
+def set_boundary(path: Path, file: str) -> None:
+    """Write the file of the municipality's boundary into ``geobill.toml``, comments kept, all or nothing."""
+    _rewrite(path, lambda text: with_value(text, ["municipality"], "boundary", file))
 
 
 def _rewrite(path: Path, change: Callable[[str], str]) -> None:
@@ -306,6 +314,23 @@ def _place(table: Mapping[str, Any], path: Path) -> Municipality:
     return Municipality(
         str(_entry(table, "name", "municipality", path)), (west, south, east, north), crs, float(margin)
     )
+
+
+def _boundary(table: Mapping[str, Any], path: Path) -> str | None:
+    given = table.get("boundary")
+    if given is None:
+        return None
+    if not isinstance(given, str) or not given.strip():
+        raise InputError(
+            f'{path}: boundary names a file in the workspace, for example "limite.geojson"; it has {given!r}.'
+        )
+    root = path.parent.resolve()
+    if not (root / given).resolve().is_relative_to(root) or (root / given).resolve() == root:
+        raise InputError(
+            f"{path}: boundary = {given!r} lies outside the workspace, where it could change or vanish unnoticed: put the file "
+            "into the workspace's folder (geobill crs boundary FILE does) and name it from there."
+        )
+    return given
 
 
 def _is_number(value: Any) -> bool:

@@ -20,7 +20,7 @@ from geobill.store.tables import FEATURES, LEDGER, SCHEMA_VERSION
 
 Look = Callable[[sqlite3.Connection, int], list[Check]]
 RESTORE = "Restore the workspace from a copy; keep this file, so that what was issued since can be read from it."
-LEDGER_UNTIL = {1: 5, 2: 9}  # how many of the ledger's tables a store of an older version has
+LEDGER_UNTIL = {1: 5, 2: 9, 3: 23}  # how many of the ledger's tables a store of an older version has
 NOTES_SINCE = 3  # version of the store that has notes and cases beside the invoices
 SHOWN = 5  # of many alike, in one message
 REFERENCE_MOMENT = "2000-01-01T00:00:00.000Z"  # of an empty store made in memory, to compare with; nobody reads it

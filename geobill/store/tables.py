@@ -14,7 +14,7 @@ from geobill.store.columns import REAL_NUMBER, id_, integer, key, points_to, tex
 from geobill.store.geometry import Geometry
 from geobill.store.procedure_tables import PROCEDURE_LEDGER, procedure_tables
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 FEATURES = {
     "value_zones": "MULTIPOLYGON",
     "priced_coverage": "MULTIPOLYGON",
@@ -32,6 +32,7 @@ LEDGER = (
     "decree_documents",
     "month_checks",
     *PROCEDURE_LEDGER,
+    "batch_acts",
 )
 
 
@@ -44,6 +45,7 @@ class Tables:
     operators: Table
     decisions: Table
     batches: Table
+    batch_acts: Table
     set_aside: Table
     editions: Table
     value_zones: Table
@@ -112,8 +114,18 @@ def make_tables(srid: int) -> Tables:
             points_to("operator", "operators.id", null=True),
             integer("read"),
             integer("accepted"),
-            *(text(n) for n in ("length_m", "report", "imported_at")),
-            points_to("replaced_by", "batches.id", null=True),
+            *(text(n) for n in ("length_m", "report", "imported_at", "format", "encoding")),
+            text("options", null=True),  # how each layer was read, as JSON
+            points_to("amends", "batches.id", null=True),
+        ),
+        batch_acts=Table(
+            "batch_acts",
+            meta,
+            key(),
+            points_to("batch", "batches.id"),
+            text("kind"),  # domain.batch.ACTS
+            points_to("other", "batches.id", null=True),
+            *(text(n) for n in ("done_by", "note", "recorded_at")),
         ),
         set_aside=Table(
             "set_aside",
@@ -121,7 +133,10 @@ def make_tables(srid: int) -> Tables:
             key(),
             points_to("batch", "batches.id"),
             integer("source_row"),
-            *(text(n) for n in ("row_id", "reason_code", "reason")),
+            *(text(n) for n in ("row_id", "reason_code", "reason", "layer")),
+            integer("layer_row"),
+            text("original", null=True),  # its own columns, as JSON
+            Column("wkb", LargeBinary),
         ),
         editions=Table(
             "editions",

@@ -7,7 +7,8 @@ from pyproj import CRS, Transformer
 
 import geobill.intake.crs as crs_module
 from geobill.errors import InputError
-from geobill.intake.crs import CAIEIRAS, best_operation, carry, guess_systems, parse_crs
+from geobill.intake.crs import CAIEIRAS, best_operation, carry, missing_operation, parse_crs
+from geobill.intake.crs_guess import guess_systems
 
 LINES = [shapely.LineString([(322000 + i, 7416000), (322060 + i, 7416000 + i)]) for i in range(10)]
 
@@ -17,11 +18,14 @@ def in_system(lines, code):
     return [shapely.transform(line, lambda x, y: to.transform(x, y), interleaved=False) for line in lines]
 
 
+UTM_23S = ["EPSG:31983", "EPSG:29193", "EPSG:22523", "EPSG:32723", "EPSG:5533"]
+DEGREES = ["EPSG:4674", "EPSG:4326", "EPSG:4618", "EPSG:4225", "EPSG:5527"]
+
+
 @pytest.mark.parametrize(
     ("code", "guesses"),
-    [(31983, ["EPSG:31983", "EPSG:29193", "EPSG:22523"]), (31982, ["EPSG:31982"]),
-     (29193, ["EPSG:31983", "EPSG:29193", "EPSG:22523"]), (4674, ["EPSG:4674", "EPSG:4326"]),
-     (4326, ["EPSG:4674", "EPSG:4326"]), (3857, [])],
+    [(31983, UTM_23S), (29193, UTM_23S), (32723, UTM_23S), (4674, DEGREES), (4326, DEGREES), (3857, ["EPSG:3857"]),
+     (31982, ["EPSG:31982", "EPSG:29192", "EPSG:22522", "EPSG:32722", "EPSG:5858"]), (5880, [])],
 )  # fmt: skip
 def test_guesses(make_layer, code, guesses):
     assert guess_systems(make_layer(in_system(LINES, code)).frame, CAIEIRAS) == guesses
@@ -70,7 +74,7 @@ def test_a_row_without_image_in_the_workspace_is_outside(make_layer, network):
 
 def test_the_users_system_wins_and_is_said(make_layer, network):
     reading = network(make_layer(LINES, crs="EPSG:29193"), crs="EPSG:31983")
-    assert [f.code for f in reading.findings] == ["crs_overridden"]
+    assert "crs_overridden" in [f.code for f in reading.findings]
     assert reading.crs.operation is None
     np.testing.assert_array_equal(shapely.get_coordinates(reading.accepted.geometry)[0], [322000, 7416000])
 
@@ -88,9 +92,17 @@ def test_carried_over(make_layer, code, accuracy_m):
 
 def test_a_better_grid_that_is_missing_is_noted(make_layer, network):
     reading = network(make_layer(in_system(LINES, 29193), crs="EPSG:29193"))
-    if best_operation(CRS(29193), CAIEIRAS).better is None:
+    if missing_operation(CRS(29193), CAIEIRAS) is None:
         pytest.skip("IBGE's grids are installed here")
-    assert [f.code for f in reading.findings] == ["datum_grid_missing"]
+    found = next(f for f in reading.findings if f.code == "datum_grid_missing")
+    assert "true to 5 m; with the grid br_ibge_SAD69_003.tif it would be true to 1 m" in found.message
+
+
+def test_a_datum_that_only_a_grid_leads_out_of_is_refused_naming_it(make_layer):
+    if best_operation(CRS(5538), CAIEIRAS) is not None:
+        pytest.skip("IBGE's grids are installed here")
+    with pytest.raises(InputError, match=r"br_ibge_CA61_003\.tif .*true to 2 m.*geobill crs grids FOLDER"):
+        carry(make_layer(LINES).frame, CRS(5538), CAIEIRAS, "rede.shp")
 
 
 def test_an_operation_of_unknown_accuracy_is_refused(make_layer):
@@ -128,8 +140,8 @@ def test_a_unit_for_degrees_or_an_unknown_one_is_refused(make_layer, network):
     line = shapely.LineString([(-46.7, -23.4), (-46.7, -23.39)])
     with pytest.raises(InputError, match="in degrees"):
         network(make_layer([line], crs="EPSG:4674"), unit="mm")
-    with pytest.raises(InputError, match="m, mm, ft"):
-        network(make_layer([line], crs="EPSG:4674"), unit="cm")
+    with pytest.raises(InputError, match=r"Allowed: m, "):
+        network(make_layer([line], crs="EPSG:4674"), unit="braça")
 
 
 def test_without_a_system_the_guess_is_made_in_metres(make_layer, network, at):

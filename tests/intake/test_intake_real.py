@@ -50,7 +50,7 @@ def test_the_zone_beside_without_its_prj(shared, tmp_path):
         if part.suffix != ".prj":
             shutil.copy(part, tmp_path)
     path = tmp_path / "f_fuso22_31982.shp"
-    assert inspect_file(path)["layers"][0]["crs_guesses"] == ["EPSG:31982"]
+    assert inspect_file(path)["layers"][0]["crs_guesses"][0] == "EPSG:31982"
     with pytest.raises(InputError, match="31982"):
         read_network([Part(read_layer(path), Options("alfa", None, Decimal(1)))], CAIEIRAS, ["alfa"])
 

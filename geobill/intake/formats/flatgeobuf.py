@@ -4,6 +4,7 @@ Reference: the FlatGeobuf specification 3 (header.fbs, feature.fbs) and FlatBuff
 the types of columns are read here, to tell a whole file from one that was cut; the library reads the rest.
 """
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -105,6 +106,9 @@ class FlatGeobuf(Format):
     name = "FlatGeobuf"
     suffixes = (".fgb",)
     driver = "FlatGeobuf"
+    mark = re.compile(re.escape(MAGIC))
+    reads = "all features and columns, with or without an index"
+    leaves_out = "version 2 and older"
 
     def check(self, path: Path) -> None:
         """Go from feature to feature: the last must end where the file ends, and be the last that the head promises."""

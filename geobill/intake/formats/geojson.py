@@ -2,15 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pyproj import CRS
-from pyproj.exceptions import CRSError
 
 from geobill.domain.finding import Finding
 from geobill.errors import InputError
 from geobill.intake.formats.base import Format, broken
+from geobill.intake.formats.geojson_crs import opens_more, system_findings, system_of, without_links
 
 
 def parsed(path: Path) -> Any:
@@ -51,6 +52,9 @@ class GeoJSON(Format):
     name = "GeoJSON"
     suffixes = (".geojson", ".json")
     driver = "GeoJSON"
+    mark = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"FeatureCollection"')
+    reads = "features with their properties, in degrees or in the system that the old `crs` member names"
+    leaves_out = "TopoJSON"
     # dates and lists stay the text that they are: an id like 2024-01-01 is no date
     open_options = {"DATE_AS_STRING": "YES", "ARRAY_AS_STRING": "YES"}  # noqa: RUF012
 
@@ -65,22 +69,28 @@ class GeoJSON(Format):
             raise InputError(
                 f"{path.name} is JSON, but not GeoJSON (it has no features of that form): export it as GeoJSON."
             )
+        if opens_more(text):
+            raise InputError(
+                f"{path.name} is written so that a reader would open other files or addresses: nothing was read. Ask for the file as "
+                "QGIS exports it."
+            )
+
+    def fitted(self, path: Path, folder: Callable[[], Path]) -> Path:
+        """Return a copy whose ``crs`` member is no link where it is one: the library would fetch it."""
+        text = path.read_bytes()
+        closed = without_links(text)
+        if closed is text or closed == text:
+            return path
+        to = folder() / path.name
+        to.write_bytes(closed)
+        return to
 
     def crs(self, path: Path, declared: CRS | None) -> tuple[CRS | None, tuple[Finding, ...]]:
         """Honour the ``crs`` member; one that can't be understood is no system, never silently WGS 84."""
         there, member = crs_member(path)
         if not there:
             return declared, ()
-        try:
-            CRS.from_user_input(member["properties"]["name"])
-        except (CRSError, TypeError, KeyError):
-            message = (
-                f"The crs member of {path.name} names no coordinate system that is known: {json.dumps(member)[:120]}."
-            )
-            return None, (
-                Finding("crs_unreadable", "error", message, "Ask the sender; then give it with --crs EPSG:n."),
-            )
-        return declared, ()
+        return system_of(member), system_findings(path.name, member)
 
     def exact_numbers(self, path: Path, names: list[str], rows: int) -> dict[str, list[str | None]]:
         """Take the digits from the JSON text, whose whole numbers have no limit."""

@@ -1,7 +1,9 @@
 """GeoParquet: a Parquet table whose metadata say which column is the geometry and in which system it is."""
 
 import json
+import re
 import struct
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,9 @@ class GeoParquet(Format):
     name = "GeoParquet"
     suffixes = (".parquet", ".geoparquet")
     driver = "Parquet"
+    mark = re.compile(rb"PAR1")
+    reads = "GeoParquet 1.0 and 1.1; each geometry column as a layer"
+    leaves_out = "Parquet without the `geo` metadata; folders of many files"
     reads_itself = True  # the file library of the wheels has no Parquet
 
     def check(self, path: Path) -> None:
@@ -74,17 +79,17 @@ class GeoParquet(Format):
         columns = list(geo_columns(path))
         return [(name, True) for name in (columns if len(columns) > 1 else [path.stem])]
 
-    def read_table(self, path: Path, layer: str) -> tuple[pa.Table, np.ndarray, str | None]:
-        """Read the columns that aren't geometry, the geometry as well-known binary, and the system it is in."""
+    def iter_tables(self, path: Path, layer: str, rows: int) -> Iterator[tuple[pa.Table, np.ndarray, str | None]]:
+        """Read the columns that aren't geometry, the geometry as well-known binary, and its system, batch by batch."""
         columns = geo_columns(path)
         name = layer if len(columns) > 1 else next(iter(columns))
         about = columns[name]
-        table = pq.read_table(path, page_checksum_verification=True, arrow_extensions_enabled=False)
-        drawn = _binary(path, table, name, about)
         covering = about.get("covering") or {}
         boxes = {place[0] for sides in covering.values() for place in sides.values()} if covering else set()
-        kept = [n for n in table.column_names if n not in columns and n not in boxes]
-        return _simple(table.select(kept).replace_schema_metadata(None)), drawn, _system(about)
+        for table in _tables(path, about, rows):
+            kept = [n for n in table.column_names if n not in columns and n not in boxes]
+            drawn = _binary(path, table, name, about)
+            yield _simple(table.select(kept).replace_schema_metadata(None)), drawn, _system(about)
 
     def crs(self, path: Path, declared: CRS | None) -> tuple[CRS | None, tuple[Finding, ...]]:
         """Take EPSG:4326 for CRS84, which is the same with the axes named the other way round; say what can't be read."""
@@ -113,6 +118,19 @@ def _system(about: dict[str, Any]) -> str | None:
         return None if crs is None else CRS.from_user_input(crs).to_wkt()
     except (CRSError, TypeError, ValueError):
         return None
+
+
+def _tables(path: Path, about: dict[str, Any], rows: int) -> Iterator[pa.Table]:
+    """Batches of a file, at least one; the whole where the geometry is in a layout that is read as a whole."""
+    options = {"page_checksum_verification": True, "arrow_extensions_enabled": False}
+    if about.get("encoding", "WKB") != "WKB":
+        yield pq.read_table(path, **options)
+        return
+    with pq.ParquetFile(path, **options) as file:
+        if not file.metadata.num_rows:
+            yield file.schema_arrow.empty_table()
+        for batch in file.iter_batches(batch_size=rows):
+            yield pa.Table.from_batches([batch])
 
 
 def _binary(path: Path, table: pa.Table, name: str, about: dict[str, Any]) -> np.ndarray:

@@ -1,17 +1,23 @@
 """Shapefile: several files beside each other, text in whatever encoding somebody's desk had."""
 
-import codecs
 import re
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from pyproj import CRS
 
 from geobill.domain.finding import Finding
 from geobill.errors import InputError
 from geobill.intake.formats.base import Format, broken
+from geobill.intake.prj import read_prj
+from geobill.intake.text import Texts, decide, decoded, named_encoding
 
+BLOCK = 8192  # records of a .dbf that are looked at together
+ENOUGH = 5000  # different texts with accents: more say nothing new about their encoding
 PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 # language driver id in byte 29 of the .dbf; 0x57 ("ANSI", what the machine had) says nothing
 CODE_PAGES = {
@@ -36,71 +42,93 @@ class Column:
 class Table:
     """The head of a .dbf and its records as bytes, one row each."""
 
+    path: Path
+    head: int  # bytes before the first record
     language: int
     columns: tuple[Column, ...]
     records: np.ndarray
 
-    def text_bytes(self) -> bytes:
-        """Every byte that is text: names of columns and values of character columns, a newline after each."""
-        blocks = [c.name for c in self.columns]
-        for c in self.columns:
-            if c.type == "C":
-                block = self.records[:, c.start : c.start + c.width]
-                blocks.append(np.pad(block, ((0, 0), (0, 1)), constant_values=10).tobytes())
-        return b"\n".join(blocks)
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Read records some at a time from the file: a map of all of it would count as memory."""
+        rows, width = self.records.shape
+        with self.path.open("rb") as file:
+            file.seek(self.head)
+            for first in range(0, rows, BLOCK):
+                some = file.read(min(BLOCK, rows - first) * width)
+                yield np.frombuffer(some, dtype=np.uint8).reshape(-1, width)
+
+    def texts(self) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+        """Different texts with a byte beyond ASCII (enough of them), and a few without: names of columns, values of text."""
+        letters = dict.fromkeys(c.name for c in self.columns if not c.name.isascii())
+        plain: dict[bytes, None] = {}
+        columns = [c for c in self.columns if c.type == "C" and c.width]
+        for at, block in enumerate(self.blocks()):
+            if at and block.max() <= 127:
+                continue
+            live = block[:, 0] != ord("*")
+            for c in columns:
+                field = block[:, c.start : c.start + c.width]
+                beyond = live & (field > 127).any(axis=1)
+                letters |= dict.fromkeys(v.strip(b" \0") for v in _values(field[beyond]))
+                some = _values(field[live & ~beyond][:200]) if not at else []
+                plain |= dict.fromkeys(v.strip(b" \0") for v in some if len(v.strip(b" \0")) > 2)
+            if len(letters) > ENOUGH:
+                break
+        return tuple(letters), tuple(plain)
+
+    def deleted(self) -> int:
+        """How many records are marked as deleted."""
+        return sum(int((block[:, 0] == ord("*")).sum()) for block in self.blocks())
+
+
+@lru_cache(maxsize=4)
+def _texts_of(table: Path, _changed: int, _size: int) -> tuple[int, tuple[bytes, ...], tuple[bytes, ...]]:
+    """Code page and texts of a .dbf, kept until the file changes: the encoding and its preview ask for them."""
+    read = read_table(table)
+    return read.language, *read.texts()
+
+
+def _values(block: np.ndarray) -> list[bytes]:
+    return np.ascontiguousarray(block).view(f"S{block.shape[1]}").ravel().tolist() if len(block) else []
 
 
 def read_table(path: Path) -> Table:
     """Read a .dbf's head and records, or raise InputError where it holds less than it says."""
-    raw = path.read_bytes()
-    if len(raw) < 33:
-        raise broken(path, f"{len(raw)} bytes are too few for the table of a Shapefile")
+    size = path.stat().st_size
+    if size < 33:
+        raise broken(path, f"{size} bytes are too few for the table of a Shapefile")
+    raw = np.memmap(path, dtype=np.uint8, mode="r")
     rows, head, width = struct.unpack_from("<IHH", raw, 4)
-    if head < 33 or width < 1 or head + rows * width > len(raw):
-        raise broken(path, f"its head promises {rows} rows of {width} bytes, but the file has {len(raw)} bytes")
-    columns, start = [], 1
+    if head < 33 or width < 1 or head + rows * width > size:
+        raise broken(path, f"its head promises {rows} rows of {width} bytes, but the file has {size} bytes")
+    columns, start, fields = [], 1, raw[:head].tobytes()
     for at in range(32, head - 1, 32):
-        if raw[at] == 0x0D or at + 32 > head:
+        if fields[at] == 0x0D or at + 32 > head:
             break
-        name, kind, size, decimals = raw[at : at + 11].split(b"\0")[0], chr(raw[at + 11]), raw[at + 16], raw[at + 17]
-        if start + size > width:
+        name, kind = fields[at : at + 11].split(b"\0")[0], chr(fields[at + 11])
+        column = Column(name, kind, start, fields[at + 16], fields[at + 17])
+        if start + column.width > width:
             break
-        columns.append(Column(name, kind, start, size, decimals))
-        start += size
-    records = np.frombuffer(raw, dtype=np.uint8, count=rows * width, offset=head).reshape(rows, width)
-    return Table(raw[29], tuple(columns), records)
+        columns.append(column)
+        start += column.width
+    records = raw[head : head + rows * width].reshape(rows, width)
+    return Table(path, head, fields[29], tuple(columns), records)
 
 
-def named_encoding(text: str) -> str | None:
-    """Python's name of an encoding as .cpg files write it ("1252", "ANSI 1252", "88591", "UTF-8"); None if none.
+# encodings that the file library turns into UTF-8 by itself (it asks iconv, which has other names for the rest)
+_LIBRARY = re.compile(r"utf-8|cp(437|850|852|86\d|125\d|932|936|949|950)|iso8859-\d+|koi8-r")
 
-    Latin-1 is read as cp1252, which agrees with it wherever a letter stands and has the dashes and quotes besides.
-    """
-    text = text.strip().strip("\0\ufeff")
-    digits = re.fullmatch(r"(?:ANSI|CP|OEM|WINDOWS)?[ _-]*(\d{3,5})", text, re.IGNORECASE)
-    if digits:
-        n = digits[1]
-        text = "utf-8" if n == "65001" else f"iso8859-{n[4:]}" if n.startswith("8859") and len(n) > 4 else f"cp{n}"
+
+def _said(cpg: Path) -> str:
+    return cpg.read_bytes()[:64].decode("latin-1")
+
+
+def _reads(name: bytes, encoding: str) -> bool:
     try:
-        name = codecs.lookup(text).name
-    except (LookupError, ValueError):
-        return None
-    return "cp1252" if name in ("iso8859-1", "ascii") else name
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode("utf-8")
+        name.decode(encoding)
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _mostly_utf8(text: bytes) -> bool:
-    """Whether more letters beyond ASCII read well than not: a few are cut in half at the end of a field."""
-    decoded = text.decode("utf-8", "replace")
-    bad = decoded.count("\ufffd")
-    return len(text) - len(text.decode("ascii", "ignore")) > 3 * bad
 
 
 class Shapefile(Format):
@@ -109,10 +137,14 @@ class Shapefile(Format):
     name = "Shapefile"
     suffixes = (".shp",)
     driver = "ESRI Shapefile"
+    reads = "lines, points, polygons; text in any encoding; numbers as they are written"
+    leaves_out = "multipatches (set aside); heights and measures; a file without its .shx; what a .dbf cuts off"
+    encodes = True
 
     def parts(self, path: Path) -> tuple[Path, ...]:
-        """Return the .shp and its companions, whatever the case of their suffixes."""
-        beside = {p.suffix.lower(): p for p in sorted(path.parent.iterdir()) if p.stem == path.stem and p.is_file()}
+        """Return the .shp and its companions, whatever the case of their names."""
+        own = [p for p in path.parent.iterdir() if p.stem.casefold() == path.stem.casefold() and p.is_file()]
+        beside = {p.suffix.lower(): p for p in sorted(own, key=lambda p: (p.stem == path.stem, p))}  # its own case last
         beside[".shp"] = path
         return tuple(beside[s] for s in PARTS if s in beside)
 
@@ -137,33 +169,67 @@ class Shapefile(Format):
             if rows < drawn:
                 raise broken(table, f"it has {rows} rows for the {drawn} drawings of {path.name}")
 
-    def encoding(self, path: Path) -> tuple[str, tuple[Finding, ...]]:
-        """Take the .cpg, else the .dbf's code page, else strict UTF-8, else cp1252."""
-        found: list[Finding] = []
-        table_file, declared = self._part(path, ".dbf"), self._part(path, ".cpg")
+    def texts(self, path: Path) -> Texts | None:
+        """Texts of the .dbf; its encoding is declared by the .cpg, else by the code page in the .dbf's head."""
+        table_file, cpg = self._part(path, ".dbf"), self._part(path, ".cpg")
         if table_file is None:
+            return None
+        found = table_file.stat()
+        language, letters, plain = _texts_of(table_file, found.st_mtime_ns, found.st_size)
+        named = None if cpg is None else named_encoding(_said(cpg))
+        if cpg is not None and named:
+            return Texts(letters, plain, named, cpg.name)
+        page = CODE_PAGES.get(language)
+        return Texts(letters, plain, page, f"the head of {table_file.name} (code 0x{language:02X})" if page else "")
+
+    def crs(self, path: Path, declared: CRS | None) -> tuple[CRS | None, tuple[Finding, ...]]:
+        """Read the .prj as it stands; what the library makes of it counts only where that can't be understood."""
+        file = self._part(path, ".prj")
+        if file is None:
+            return declared, ()
+        said = read_prj(file.read_bytes())
+        if said is not None or declared is not None:
+            return declared if said is None else said, ()
+        message = f"{file.name} names no coordinate system that can be understood."
+        return None, (Finding("crs_unreadable", "error", message, "Ask the sender; then give it with --crs EPSG:n."),)
+
+    def encoding(self, path: Path) -> tuple[str, tuple[Finding, ...]]:
+        """Take the .cpg, else the .dbf's code page, unless the letters show that it is wrong; else strict UTF-8, else a page."""
+        table_file, cpg = self._part(path, ".dbf"), self._part(path, ".cpg")
+        texts = self.texts(path)
+        if table_file is None or texts is None:
             missing = f"{path.name} comes without its {path.stem}.dbf: it has drawings, but no columns."
-            return "UTF-8", (Finding("dbf_missing", "warning", missing, f"Copy {path.stem}.dbf beside it."),)
-        table = read_table(table_file)
-        if declared is not None:
-            name = named_encoding(declared.read_bytes()[:64].decode("latin-1"))
-            if name == "utf-8" and not _is_utf8(table.text_bytes()):
-                fix = "Compare accented names with the sender's; correct or remove the .cpg."
-                message = f"{declared.name} says UTF-8, but the text of {table_file.name} isn't all UTF-8."
-                found.append(Finding("encoding_doubtful", "warning", message, fix))
-                if not _mostly_utf8(table.text_bytes()):
-                    return "cp1252", tuple(found)
-            if name:
-                return name, tuple(found)
-            message = f"{declared.name} names no encoding that exists, so it was left aside."
+            return "utf-8", (Finding("dbf_missing", "warning", missing, f"Copy {path.stem}.dbf beside it."),)
+        found: list[Finding] = []
+        if cpg is not None and not named_encoding(_said(cpg)):
+            message = f"{cpg.name} names no encoding that exists, so it was left aside."
             found.append(Finding("cpg_unreadable", "warning", message, "Write UTF-8 or 1252 into it, or remove it."))
-        if table.language in CODE_PAGES:
-            return CODE_PAGES[table.language], tuple(found)
-        if _is_utf8(table.text_bytes()):
-            return "utf-8", tuple(found)
-        message = f"{table_file.name} doesn't say how its text is encoded and it isn't UTF-8: read as Windows-1252."
-        fix = f"Compare accented names with the sender's; else put the right encoding into {path.stem}.cpg."
-        return "cp1252", (*found, Finding("encoding_assumed", "note", message, fix))
+        encoding, said = decide(texts, table_file.name)
+        return encoding, (*found, *said)
+
+    def library_encoding(self, path: Path, encoding: str) -> str:
+        """Name of the encoding as the file library is to read it: Latin-1, byte for byte, where it can't read this one."""
+        file = self._part(path, ".dbf")
+        names = [] if file is None else [c.name for c in read_table(file).columns]
+        whole = all(_reads(name, encoding) for name in names)
+        return encoding if whole and _LIBRARY.fullmatch(encoding) else "ISO-8859-1"
+
+    def encoded_findings(self, path: Path, layer: str, encoding: str) -> tuple[Finding, ...]:
+        """Say which rows of the .dbf are marked as deleted, and which columns have their text in another file."""
+        file = self._part(path, ".dbf")
+        if file is None:
+            return ()
+        table, found = read_table(file), []
+        deleted = table.deleted()
+        if deleted:
+            message = f"{deleted} row(s) of {file.name} are marked as deleted, as its program does: they aren't read."
+            fix = "If they were deleted by mistake, ask for the file again; packing the table removes them for good."
+            found.append(Finding("rows_deleted", "note", message, fix))
+        memos = [decoded(c.name, encoding) for c in table.columns if c.type in "MGBP"]
+        if memos:
+            message = f"The text of {', '.join(memos)} stands in a memo file ({path.stem}.dbt), which isn't read."
+            found.append(Finding("memo_left_out", "warning", message, "Ask for it as a column of text if it matters."))
+        return tuple(found)
 
     def exact_numbers(self, path: Path, names: list[str], rows: int) -> dict[str, list[str | None]]:
         """Take the digits from the .dbf's own bytes."""
@@ -176,7 +242,7 @@ class Shapefile(Format):
             return {}
         out: dict[str, list[str | None]] = {}
         for c in table.columns:
-            name = c.name.decode(encoding, "replace")
+            name = decoded(c.name, encoding)
             if name in names and c.type in "NF" and c.decimals == 0:
                 block = np.ascontiguousarray(live[:, c.start : c.start + c.width]).view(f"S{c.width}").ravel()
                 out[name] = [v.decode("ascii", "replace").strip("\0 ") or None for v in block.tolist()]

@@ -38,7 +38,9 @@ def copy_beside(path: Path, version: int, now: str) -> Path:
         If the copy can't be written; nothing of it is left.
     """
     stem = f"{path.stem}.v{version}-{now.replace('-', '').replace(':', '')}"
-    for left in path.parent.glob(f".{path.stem}.v*.part"):  # by a run that was cut off: we hold the lock
+    for left in path.parent.glob(
+        f".{path.stem}.v*.part*"
+    ):  # by a run that was cut off, and its journal: we hold the lock
         left.unlink()
     target = next(p for p in _names(path, stem) if not p.exists())
     partial = target.with_name(f".{target.name}.part")
