@@ -93,7 +93,7 @@ def test_degrees_where_metres_are_declared(workspace, tmp_path):
 
 def test_a_network_600_km_away(workspace, tmp_path):
     file = lines_file(tmp_path / "longe.shp", dx=-300_000, dy=-520_000)
-    refused(*network(file), workspace=workspace, says=["lie outside Caieiras", "is it the right file"])
+    refused(*network(file), workspace=workspace, says=["lie outside Caieiras", "Is it the right file"])
 
 
 @pytest.mark.parametrize("crs", ["EPSG:999999", "31983x", "EPSG:", "EPSG:4978"])
@@ -235,7 +235,7 @@ def test_an_unknown_operator_names_the_nearest(workspace, tmp_path):
             ["is broken", "ask for the file again"],
         ),
         ("lixo.gpkg", b"SQLite format 3\0" + b"\xff" * 4000, ["is broken", "ask for the file again"]),
-        ("planta.dwg", b"AC1032", ["format that geobill doesn't read yet", "Shapefile"]),
+        ("planta.dwg", b"AC1032", ["Make a DXF of it", "GeoPackage"]),
         ("rede.shp", b"\x00\x00\x27\x0a" + b"\0" * 96, ["rede"]),
     ],
 )
