@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# how fast an example is drawn or run says what else the machine does; speed is measured by `make bench`
+settings.register_profile("geobill", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("geobill")
 
 
 @pytest.fixture(scope="session")
