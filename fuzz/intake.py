@@ -143,7 +143,8 @@ def mutate(content: bytes, changes: list[tuple]) -> bytes:
 
 
 def read(path: Path) -> str:
-    """Inspect a file and read it as a network, as the two commands do."""
+    """Inspect a file and read each layer as a network, as the two commands do; say how far that came."""
+    from dataclasses import replace
     from decimal import Decimal
 
     from geobill.intake.crs import CAIEIRAS
@@ -152,18 +153,23 @@ def read(path: Path) -> str:
     from geobill.intake.reader import read_layers
     from geobill.intake.reading import Options, Part
 
-    report = inspect_file(path)
-    asked = Options(operator="alfa", default_width_m=Decimal("0.50"))
-    for layer in report["layers"]:
-        found = read_layers(path, [layer["name"]])
-        assert len(found[0].frame) == layer["features"], "inspect and import count other rows"
-        got = read_network([Part(found[0], asked)], CAIEIRAS, ["alfa"])
-        assert got.read == len(got.accepted) + len(got.set_aside)
-    return "read"
+    anywhere = replace(CAIEIRAS, margin_m=1e9)  # a file isn't refused for its place alone
+    said = "inspected"
+    for layer in inspect_file(path)["layers"]:
+        asked = Options(operator="alfa", default_width_m=Decimal("0.50"), crs=None if layer["crs"] else "EPSG:31983")
+        try:
+            found = read_layers(path, [layer["name"]])
+            assert len(found[0].frame) == layer["features"], "inspect and import count other rows"
+            got = read_network([Part(found[0], asked)], anywhere, ["alfa"])
+        except GeobillError:
+            continue
+        assert got.read == len(got.accepted) + len(got.set_aside), "rows are lost"
+        said = "read"
+    return said
 
 
 def in_a_process(path: Path) -> str:
-    """Return ``read`` or ``refused``, or say how the reading failed: ``traceback``, ``crash`` or ``hang``."""
+    """Return ``read``, ``inspected`` or ``refused``, or say how the reading failed: ``traceback``, ``crash`` or ``hang``."""
     told, tell = os.pipe()
     child = os.fork()
     if not child:
@@ -209,7 +215,8 @@ def glob_safe(stem: str) -> str:
 
 def run(seconds: float, examples: int, seed: int) -> tuple[Counter, int]:
     """Fuzz in rounds of some examples until the time is over; the first failure is raised with the smallest file that shows it."""
-    import geobill.intake.inspect  # noqa: F401  the children are born with the libraries loaded
+    import geobill.intake.inspect
+    import geobill.intake.network  # noqa: F401  the children are born with the libraries loaded
 
     answers: Counter = Counter()
     until = time.monotonic() + seconds
@@ -227,7 +234,7 @@ def run(seconds: float, examples: int, seed: int) -> tuple[Counter, int]:
                 path = place_beside(origin, Path(folder), mutate(origin.read_bytes(), changes))
                 said = in_a_process(path)
                 answers[said.split("\n")[0]] += 1
-                if said not in ("read", "refused"):
+                if said not in ("read", "inspected", "refused"):
                     FOUND.mkdir(exist_ok=True)
                     kept = FOUND / f"{origin.stem}-{abs(hash(tuple(changes))) % 10**8}{origin.suffix}"
                     shutil.copytree(folder, kept.with_suffix(""), dirs_exist_ok=True)

@@ -56,7 +56,12 @@ def answer(data: dict[str, Any], as_json: bool, human: Callable[[], str]) -> Non
 
 def finding_lines(data: dict[str, Any]) -> list[str]:
     """Say the findings of an answer, for a person."""
-    return [f"  {f['severity']}: {f['message'].rstrip('.')}; {f['fix']}" for f in data["findings"]]
+    return [
+        f"  {f['severity']}: {f['message'].rstrip('.')}; {f['fix']}"
+        if f["fix"]
+        else f"  {f['severity']}: {f['message']}"
+        for f in data["findings"]
+    ]
 
 
 def say(message: str) -> None:

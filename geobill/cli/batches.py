@@ -1,12 +1,13 @@
 """Commands about imports: which there are, what became of their rows, the quarantine, and taking one back."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from geobill.cli import app as shared
-from geobill.cli import complete
+from geobill.cli import complete, files
 from geobill.cli.app import JsonOption, WorkspaceOption
 
 batch_app = typer.Typer(no_args_is_help=True, help="Imports: list, show, take back; rows that wait for a correction.")
@@ -68,6 +69,11 @@ def batch_undo(
     data: dict[str, Any] = {
         "undone": list(done.undone),
         "restored": list(done.restored),
+        "rows": done.rows,
+        "length_m": done.length_m,
+        "amends": done.amends,
+        "waits_again": done.waits_again,
+        "still_open": done.still_open,
         "findings": [
             {"code": f.code, "severity": f.severity, "message": f.message, "fix": f.fix} for f in done.findings
         ],
@@ -142,7 +148,7 @@ def _described(data: dict[str, Any]) -> str:
         pairs += [f"{name}: {value}" for name, value in said.items() if name != "mapping"]
         lines.append(f"  layer {one['layer']}: {', '.join(pairs) or 'nothing mapped'}")
     lines += [f"  waiting {count} × {code}" for code, count in data["open_by_reason"].items()]
-    lines += shared.finding_lines(data)
+    lines += files.finding_lines(data)
     lines += [f"  amended: {_line(one)}" for one in data["amendments"]]
     for act in data["acts"]:
         other = f" by {act['other']}" if act["other"] else ""
@@ -153,7 +159,11 @@ def _described(data: dict[str, Any]) -> str:
 
 
 def _undone(data: dict[str, Any]) -> list[str]:
-    lines = [f"undone: {', '.join(data['undone'])}"]
+    metres = f", {data['length_m']} m" if Decimal(data["length_m"]) else ""
+    lines = [f"undone: {', '.join(data['undone'])}; no longer in force: {data['rows']} row(s){metres}"]
+    if data["waits_again"]:
+        lines.append(f"{data['waits_again']} row(s) of {data['amends']} wait again, {data['still_open']} in all")
+        lines.append(f"to write them anew: geobill batch quarantine {data['amends']}")
     if data["restored"]:
         lines.append(f"in force again: {', '.join(data['restored'])}")
-    return [*lines, *shared.finding_lines(data)]
+    return [*lines, *files.finding_lines(data)]

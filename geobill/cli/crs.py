@@ -58,6 +58,9 @@ def crs_boundary(
     crs: Annotated[
         str | None, typer.Option(metavar="EPSG:n", help="Coordinate system, where the file has none.")
     ] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="COLUMN=VALUE", help="Only the rows that say so, of a file of several places.")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -66,7 +69,7 @@ def crs_boundary(
     from geobill.pipeline.place import set_boundary_from
 
     opened = shared.open_given(workspace)
-    made = set_boundary_from(opened, file, layer, crs)
+    made = set_boundary_from(opened, file, layer, crs, where)
     data = {
         "boundary": made.file,
         "source": made.source,

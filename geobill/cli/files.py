@@ -265,14 +265,36 @@ def _summary(data: dict[str, Any]) -> str:
     for code, count in Counter(s["reason_code"] for s in data["set_aside"]).items():
         first = next(s for s in data["set_aside"] if s["reason_code"] == code)
         lines.append(f"  set aside {count} × {code}, e.g. row {first['row']}: {first['reason']}")
-    if data.get("amends"):
-        lines.append(f"  amends {data['amends']}, of which {data['still_open']} row(s) wait still")
-    lines += [f"  to be corrected: {path}" for path in data["quarantine"]]
-    lines += [f"  {f['severity']}: {f['message']}" + (f" ({f['fix']})" if f["fix"] else "") for f in data["findings"]]
+    lines += _waiting_lines(data)
+    lines += finding_lines(data)
     for key, value in data.get("coverage", {}).items():
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
         lines.append(f"  coverage {key.replace('_', ' ')}: {shown}")
     return "\n".join(lines)
+
+
+def finding_lines(data: dict[str, Any]) -> list[str]:
+    """Say the findings of an import as ``inspect`` does, each by its code."""
+    return [
+        f"  {f['severity']} {f['code']}: {f['message']}" + (f" ({f['fix']})" if f["fix"] else "")
+        for f in data["findings"]
+    ]
+
+
+def _waiting_lines(data: dict[str, Any]) -> list[str]:
+    """Say what waits for a correction, in which files, and what it is answered with: always the first batch."""
+    paths = data["quarantine"]
+    amended = data.get("amends")
+    if not amended:
+        if "coverage" in data:  # a value map is put right itself
+            return [f"  to be put right in the map: {path}" for path in paths]
+        return [f"  to be corrected: {path}" for path in paths] + (
+            [f"  answered with: --amend {data['batch']}"] if paths else []
+        )
+    lines = [f"  amends {amended}, of which {data['still_open']} row(s) wait still"]
+    if paths:
+        lines[0] += f": answer in these files, not in the earlier ones, with --amend {amended}"
+    return lines + [f"  to be corrected: {path}" for path in paths]
 
 
 def _profile_lines(used: dict[str, Any] | None) -> list[str]:

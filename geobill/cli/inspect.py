@@ -46,17 +46,47 @@ def inspect(
 def describe(data: dict[str, Any]) -> str:
     """Say a report in lines for a person; of many rows the first."""
     lines = [f"{data['file']}  sha256 {data['sha256']}"]
-    for layer in data["layers"]:
+    commands = [layer["import_command"] for layer in data["layers"]]
+    for at, layer in enumerate(data["layers"]):
         lines += _layer(layer)
+        if commands[at] and commands[at] not in commands[at + 1 :]:  # one for several layers comes after the last
+            lines.append(f"  {commands[at]}")
     for one in data["unopened_layers"]:
         lines.append(f"layer {one['name']}: not opened ({one['reason']})")
-    for f in data["findings"]:
-        shown = ", ".join(map(str, f["rows"][:ROWS_SHOWN])) + (" …" if len(f["rows"]) > ROWS_SHOWN else "")
-        rows = f" Rows {shown}." if f["rows"] else ""
-        lines.append(f"{f['severity']} {f['code']}: {f['message']}{rows} {f['fix']}".rstrip())
+    lines += _findings(data["findings"], len(data["layers"]) + len(data["unopened_layers"]) > 1)
     if "html" in data:
         lines.append(f"page {data['html']}")
     return "\n".join("".join(c if c.isprintable() else "\ufffd" for c in line) for line in lines)
+
+
+def _findings(findings: list[dict[str, Any]], several: bool) -> list[str]:
+    """Say findings; one that several layers share once, with each of them below."""
+    lines = []
+    shared_by: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for f in findings:
+        shared_by.setdefault((f["severity"], f["code"]), []).append(f)
+    for (severity, code), group in shared_by.items():
+        first = group[0]
+        if len({f["layer"] for f in group}) == 1:
+            layer = f" (layer {first['layer']})" if several and first["layer"] else ""
+            lines += [f"{severity} {code}{layer}: {f['message']}{_rows(f)} {f['fix']}".rstrip() for f in group]
+            continue
+        named = ", ".join(dict.fromkeys(f["layer"] or "the whole file" for f in group))
+        if len({(f["message"], *f["rows"]) for f in group}) == 1:
+            lines.append(
+                f"{severity} {code} (layers {named}): {first['message']}{_rows(first)} {first['fix']}".rstrip()
+            )
+            continue
+        fixes = " ".join(dict.fromkeys(f["fix"] for f in group))
+        lines.append(f"{severity} {code} (layers {named}): {fixes}".rstrip())
+        lines += [f"  {f['layer'] or 'the whole file'}: {f['message']}{_rows(f)}" for f in group]
+    return lines
+
+
+def _rows(finding: dict[str, Any]) -> str:
+    rows = finding["rows"]
+    shown = ", ".join(map(str, rows[:ROWS_SHOWN])) + (" …" if len(rows) > ROWS_SHOWN else "")
+    return f" Rows {shown}." if rows else ""
 
 
 def _layer(layer: dict[str, Any]) -> list[str]:
@@ -74,10 +104,13 @@ def _layer(layer: dict[str, Any]) -> list[str]:
         meant = f" → {keys[f['name']]}" if f["name"] in keys else ""
         distinct = f"{f['distinct']}{'+' if f['distinct_more'] else ''} distinct"
         blanks = f", {f['blanks']} blank" if f["blanks"] else ""
-        lines.append(f"  {f['name']} ({f['type']}, {f['nulls']} nulls{blanks}, {distinct}) e.g. {f['example']}{meant}")
+        example = "empty" if f["example"] is None else f"e.g. {f['example']}"
+        lines.append(f"  {f['name']} ({f['type']}, {f['nulls']} nulls{blanks}, {distinct}) {example}{meant}")
     if any(not s.isascii() for s in layer["encoding_samples"]):
         for one in layer["encoding_candidates"]:
             lines.append(f"  text as {one['encoding']}: {' | '.join(one['samples'])} ({one['why']})")
-    if layer["import_command"]:
-        lines.append(f"  {layer['import_command']}")
+    if layer["import_reason"]:
+        lines.append(f"  nothing to import, by the profile {layer['profile']}: {layer['import_reason']}")
+    elif not layer["import_command"]:
+        lines.append("  no import proposed: no profile knows its columns")
     return lines

@@ -25,6 +25,8 @@ from geobill.domain.network import Authority
 
 ROWS_SHOWN = 40
 MOST_NAMED = 3
+# nothing but lines has a length to be asked for
+_ABOUT_LINES = frozenset({"geometry_from_xy", "wrong_geometry_type", "zero_length", "surfaces"})
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 # without these nothing can be charged; the page asks for them where no column seems to hold them
 _NEEDED = {
@@ -36,13 +38,15 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class Found:
-    """A finding on the page."""
+    """A finding on the page; ``layers`` are those that share it, where there are several."""
 
+    code: str
     severity: str
     label: str
     words: Words
     rows: str
     count: int
+    layers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Section:
     rows: int
     shapes: str
     system: str
+    known_system: bool
     encoding: str
     lines: bool
     length: Decimal | None
@@ -76,6 +81,7 @@ class Section:
     reads: tuple[tuple[str, tuple[str, ...]], ...]
     candidates: tuple[Mapping[str, Any], ...]
     findings: tuple[Found, ...]
+    shared: bool
 
 
 def render_inspection(
@@ -109,8 +115,12 @@ def render_inspection(
         HTML in UTF-8; the same report always gives the same bytes.
     """
     drawn = {one.layer: one for one in shapes}
-    layers = [_section(layer, report, drawn.get(layer["name"]), ground, municipality) for layer in report["layers"]]
+    shared = _shared(report)
+    layers = [
+        _section(layer, report, drawn.get(layer["name"]), ground, municipality, shared) for layer in report["layers"]
+    ]
     whole = _found([f for f in report["findings"] if f["layer"] not in {s.name for s in layers}], len(layers) != 1)
+    whole = tuple(sorted((*whole, *shared), key=lambda f: _ORDER[f.severity]))
     everything = [*whole, *(f for s in layers for f in s.findings)]
     page = fill(
         "conferencia.html.j2",
@@ -128,7 +138,8 @@ def render_inspection(
         length=sum((s.length for s in layers if s.length is not None), Decimal(0)),
         errors=sum(f.severity == "error" for f in everything),
         warnings=sum(f.severity == "warning" for f in everything),
-        questions=_questions(report, layers, whole),
+        questions=_questions(report, layers),
+        lacking={s.name for s, layer in zip(layers, report["layers"], strict=True) if _lacking(s, layer)},
         turned=turned_words,
         place=_place,
         several=len(layers) > 1,
@@ -146,8 +157,11 @@ def _section(
     drawn: LayerShapes | None,
     ground: shapely.Geometry,
     municipality: str,
+    shared: Sequence[Found],
 ) -> Section:
-    findings = _found([f for f in report["findings"] if f["layer"] == layer["name"]], False)
+    mine = [f for f in report["findings"] if f["layer"] == layer["name"]]
+    together = {(f.severity, f.code) for f in shared}
+    findings = _found([f for f in mine if (f["severity"], f["code"]) not in together], False)
     doubtful = layer["crs"] is None or any(f["code"] in ("crs_suspect", "axes_swapped") for f in report["findings"])
     reads = tuple((c["encoding"], tuple(c["samples"])) for c in layer["encoding_candidates"])
     telling = any(not s.isascii() for _, samples in reads for s in samples)
@@ -157,6 +171,7 @@ def _section(
         rows=layer["features"],
         shapes=_shapes(layer["geometry_types"]),
         system=layer["crs"] or "desconhecido",
+        known_system=layer["crs"] is not None,
         encoding=layer["encoding"],
         lines=any("Line" in kind for kind in layer["geometry_types"]),
         length=None if layer["length_m"] is None else Decimal(layer["length_m"]),
@@ -168,6 +183,7 @@ def _section(
         reads=reads if telling else (),
         candidates=tuple(layer["crs_candidates"]) if doubtful else (),
         findings=findings,
+        shared=len(mine) > len(findings),
     )
 
 
@@ -197,8 +213,25 @@ def _found(findings: Sequence[Mapping[str, Any]], named: bool) -> tuple[Found, .
         said = words_of(f["code"], f["message"], f["fix"])
         if named and f["layer"]:
             said = Words(f"{said.title}: {f['layer']}", said.why, said.fix, said.question)
-        out.append(Found(f["severity"], SEVERITIES[f["severity"]], said, _rows(f["rows"]), len(f["rows"])))
+        out.append(Found(f["code"], f["severity"], SEVERITIES[f["severity"]], said, _rows(f["rows"]), len(f["rows"])))
     return tuple(out)
+
+
+def _shared(report: Mapping[str, Any]) -> tuple[Found, ...]:
+    """Join findings of the same code on several layers: each once, with its layers and their rows."""
+    names = [layer["name"] for layer in report["layers"]]
+    by_code: dict[tuple[str, str], dict[str, list[int]]] = {}
+    said: dict[tuple[str, str], Words] = {}
+    for f in report["findings"]:
+        if f["layer"] in names:
+            key = f["severity"], f["code"]
+            by_code.setdefault(key, {}).setdefault(f["layer"], []).extend(f["rows"])
+            said.setdefault(key, words_of(f["code"], f["message"], f["fix"]))
+    return tuple(
+        Found(code, severity, SEVERITIES[severity], said[severity, code], "", sum(map(len, rows.values())),
+              tuple((layer, _rows(its)) for layer, its in rows.items()))
+        for (severity, code), rows in by_code.items() if len(rows) > 1
+    )  # fmt: skip
 
 
 def _rows(rows: Sequence[int]) -> str:
@@ -226,37 +259,45 @@ def _rows(rows: Sequence[int]) -> str:
     return ", ".join(parts[:ROWS_SHOWN]) + (" …" if len(parts) > ROWS_SHOWN else "")
 
 
-def _questions(report: Mapping[str, Any], layers: Sequence[Section], whole: Sequence[Found]) -> list[tuple[str, str]]:
-    """List what to ask of the sender: each question, and the layer and rows it is about; none twice."""
-    asked: dict[tuple[str, str], None] = {}
-    for finding in whole:
-        if finding.words.question:
-            asked[finding.words.question, ""] = None
+def _questions(report: Mapping[str, Any], layers: Sequence[Section]) -> list[tuple[str, list[str]]]:
+    """List what to ask of the sender: each question once, and the layers and rows it is about."""
+    asked: dict[str, list[str]] = {}
+    sections = {s.name: s for s in layers}
+    kinds = {layer["name"]: layer["proposed_import"] for layer in report["layers"]}
+    for f in sorted(report["findings"], key=lambda f: _ORDER[f["severity"]]):
+        question, section = words_of(f["code"], f["message"], f["fix"]).question, sections.get(f["layer"])
+        if not question:
+            continue
+        if section is None:
+            asked.setdefault(question, []).extend([f["layer"]] if f["layer"] else [])
+        elif section.lines or kinds[section.name] == "network" or f["code"] not in _ABOUT_LINES:
+            count = len(f["rows"])
+            rows = f" ({words.number(count)} registro{'s' if count > 1 else ''})" if count else ""
+            asked.setdefault(question + _possible(question, section.candidates), []).append(section.name + rows)
     for section, layer in zip(layers, report["layers"], strict=True):
-        for finding in section.findings:
-            if finding.words.question:
-                question = finding.words.question + _possible(finding, section.candidates)
-                rows = f", {words.number(finding.count)} registro{'s' if finding.count > 1 else ''}"
-                asked[question, section.name + (rows if finding.count else "")] = None
-        mapped = {**layer["proposed_mapping"], **layer["unclear_columns"]}
-        for key, question in _NEEDED.get(layer["proposed_import"] or "", {}).items():
-            sides = key == "volume" and {"length", "breadth", "height"} <= set(mapped)
-            if key not in mapped and not sides and section.rows:
-                asked[question, section.name] = None
-        widths = {f["name"]: f["nulls"] + f["blanks"] for f in layer["fields"]}
-        empty = widths.get(layer["proposed_mapping"].get("width", ""), 0)
-        if empty:
-            question = "Qual é a largura da faixa, em metros, dos registros que não a trazem?"
-            asked[question, f"{section.name}, {words.number(empty)} registros"] = None
-        for key, columns in layer["unclear_columns"].items():
-            asked[f"Qual coluna traz: {KEYS.get(key, key)}? Pode ser {' ou '.join(columns)}.", section.name] = None
-    return list(asked)
+        for question in _lacking(section, layer):
+            asked.setdefault(question, []).append(section.name)
+    return [(question, list(dict.fromkeys(about))) for question, about in asked.items()]
 
 
-def _possible(finding: Found, candidates: Sequence[Mapping[str, Any]]) -> str:
+def _lacking(section: Section, layer: Mapping[str, Any]) -> list[str]:
+    """Ask for what an import needs and no column, or more than one, seems to hold."""
+    mapped = {**layer["proposed_mapping"], **layer["unclear_columns"]}
+    kind = layer["proposed_import"] or ("network" if layer["import_command"] else "")
+    questions = []
+    for key, question in _NEEDED.get(kind, {}).items():
+        sides = key == "volume" and {"length", "breadth", "height"} <= set(mapped)
+        if key not in mapped and not sides and section.rows:
+            questions.append(question)
+    for key, columns in layer["unclear_columns"].items():
+        questions.append(f"Qual coluna traz: {KEYS.get(key, key)}? Pode ser {' ou '.join(columns)}.")
+    return questions
+
+
+def _possible(question: str, candidates: Sequence[Mapping[str, Any]]) -> str:
     """Name the systems that could be meant, where that is what is asked."""
     as_they_are = [f"{c['crs']} ({c['name']})" for c in candidates if not c["turned"]]
-    if not as_they_are or "sistema" not in finding.words.question:
+    if not as_they_are or "sistema" not in question:
         return ""
     return f" Pelas coordenadas, pode ser {' ou '.join(as_they_are[:MOST_NAMED])}."
 

@@ -22,11 +22,12 @@ import xlsxwriter
 
 from geobill.documents import qml
 from geobill.documents.gpkg_form import finish
-from geobill.documents.quarantine_words import LONG_GEOMETRY, LONG_TEXT, README, TITLES, reason_words
+from geobill.documents.quarantine_words import LONG_GEOMETRY, LONG_TEXT, README, README_OF_A_MAP, TITLES, reason_words
 
 BATCH, LAYER, ROW, ID = "geobill_batch", "geobill_layer", "geobill_row", "geobill_id"
 CODE, REASON, WORDS, ADVICE = "geobill_reason_code", "geobill_reason", "geobill_motivo", "geobill_o_que_fazer"
 WKT, OURS = "geobill_wkt", "geobill_"
+HIDDEN = (CODE, REASON)  # in the workbook: they are in English
 RESERVED = ("fid", "geom")  # the GeoPackage's own columns
 SHEET, README_SHEET = "Linhas", "Leia-me"
 NO_GEOMETRY = "sem_geometria"
@@ -45,6 +46,8 @@ MOST_TEXT, MOST_ROWS = 32_767, 1_048_575  # what a cell and a sheet of a workboo
 MOST_COLUMNS = 16_384
 RED, GREY, PAPER = "#c03a2b", "#6b6b6b", "#fff7df"
 SAMPLE, WIDEST = 200, 45  # rows that set the width of a column; characters
+WIDTHS = {WORDS: 34, ADVICE: 45, WKT: 30}  # of columns that don't depend on the rows
+PAPER_A4 = 9
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,8 @@ class Quarantine:
     """What is set aside of a batch: its rows by `geobill.frames.ASIDE`, and what is said of them.
 
     ``columns`` are the file's own columns in their order, of all layers; ``keys`` tells which of them holds what (key to
-    column), where it was mapped. ``crs`` is the workspace's system, ``EPSG:n``; ``moment`` UTC, ISO text with Z.
+    column), where it was mapped. ``crs`` is the workspace's system, ``EPSG:n``; ``moment`` UTC, ISO text with Z. ``kind`` is
+    that of the batch: a value map (``land_values``) isn't answered but put right and imported anew.
     """
 
     batch: str
@@ -63,6 +67,12 @@ class Quarantine:
     crs: str
     moment: str
     keys: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "network"
+
+    @property
+    def of_a_map(self) -> bool:
+        """Whether the rows are those of a value map."""
+        return self.kind == "land_values"
 
     @property
     def names(self) -> dict[str, str]:
@@ -167,7 +177,7 @@ def _style(drawn: str, titles: Mapping[str, str]) -> str:
 
 
 def _said(quarantine: Quarantine, row: Any) -> dict[str, Any]:
-    words, advice = reason_words(row.reason_code, quarantine.keys)
+    words, advice = reason_words(row.reason_code, quarantine.keys, row.reason or "", of_a_map=quarantine.of_a_map)
     return {
         BATCH: quarantine.batch,
         LAYER: row.layer,
@@ -184,13 +194,15 @@ def _said(quarantine: Quarantine, row: Any) -> dict[str, Any]:
 
 
 def quarantine_xlsx(quarantine: Quarantine) -> bytes:
-    """Write the rows as a workbook that an operator answers: one sheet of rows (more only beyond a sheet's end), one on how.
+    """Write the rows as a workbook that an operator answers: one sheet on how, one of rows (more only beyond a sheet's end).
+
+    Why and what to do stand first, then what tells a row, then the file's own columns; what is in English is hidden.
 
     Every cell is text exactly as the file had it, never a formula; only the row's number is a number. What is too long for a cell
     is named, and stays as it was.
     """
     names = quarantine.names
-    before, after = (BATCH, LAYER, ROW, ID, WORDS, ADVICE), (WKT, CODE, REASON)
+    before, after = (WORDS, ADVICE, BATCH, LAYER, ROW, ID), (WKT, *HIDDEN)
     header = (*before, *names.values(), *after)
     if len(header) > MOST_COLUMNS:
         kept = MOST_COLUMNS - len(before) - len(after)
@@ -199,11 +211,13 @@ def quarantine_xlsx(quarantine: Quarantine) -> bytes:
     out = BytesIO()
     with xlsxwriter.Workbook(out, {"constant_memory": True, "strings_to_formulas": False}) as book:
         looks = _looks(book)
+        guide = book.add_worksheet(README_SHEET)  # what is opened first
+        _write_readme(guide, looks, quarantine)
+        guide.activate()
         for first in range(0, max(1, len(quarantine.rows)), MOST_ROWS):
             rows = quarantine.rows.iloc[first : first + MOST_ROWS]
             sheet = book.add_worksheet(SHEET if not first else f"{SHEET} {first // MOST_ROWS + 1}")
             _write_sheet(sheet, looks, quarantine, rows, names, header)
-        _write_readme(book.add_worksheet(README_SHEET), looks, quarantine)
         book.set_properties({"title": f"Linhas a corrigir do lote {quarantine.batch}"})
     return out.getvalue()
 
@@ -231,7 +245,7 @@ def _write_sheet(
     header: Sequence[str],
 ) -> None:
     own = {*names.values(), WKT}
-    widths = [min(WIDEST, len(name) + 3) for name in header]
+    widths = [WIDTHS.get(name, min(WIDEST, len(name) + 3)) for name in header]
     for at, name in enumerate(header):
         sheet.write_string(0, at, name, looks["head_own" if name in own else "head"])
     for number, row in enumerate(rows.itertuples(index=False), 1):
@@ -247,17 +261,24 @@ def _write_sheet(
                 sheet.write_blank(number, at, None, look)
             else:
                 sheet.write_string(number, at, value if len(value) <= MOST_TEXT else LONG_TEXT, look)
-            if number <= SAMPLE and value is not None:
+            if number <= SAMPLE and value is not None and name not in WIDTHS:
                 widths[at] = min(WIDEST, max(widths[at], len(str(value)) + 2))
-    for at, width in enumerate(widths):
-        sheet.set_column(at, at, width)
-    sheet.freeze_panes(1, 4)
+    for at, (name, width) in enumerate(zip(header, widths, strict=True)):
+        sheet.set_column(at, at, width, None, {"hidden": True} if name in HIDDEN else None)
+    sheet.freeze_panes(1, 2)
+    sheet.set_landscape()
+    sheet.set_paper(PAPER_A4)
+    sheet.fit_to_pages(1, 0)  # as wide as a page, as long as it takes
+    sheet.repeat_rows(0)
     sheet.autofilter(0, 0, max(1, len(rows)), len(header) - 1)
 
 
 def _write_readme(sheet: Any, looks: Mapping[str, Any], quarantine: Quarantine) -> None:
     sheet.set_column(0, 0, 110)
     sheet.write_string(0, 0, f"Linhas a corrigir: {quarantine.file}", looks["title"])
+    sheet.set_landscape()
+    sheet.set_paper(PAPER_A4)
+    sheet.fit_to_pages(1, 0)
     facts = {
         "batch": quarantine.batch,
         "file": quarantine.file,
@@ -265,5 +286,5 @@ def _write_readme(sheet: Any, looks: Mapping[str, Any], quarantine: Quarantine) 
         "rows": len(quarantine.rows),
         "crs": quarantine.crs,
     }
-    for number, line in enumerate(README, 2):
+    for number, line in enumerate(README_OF_A_MAP if quarantine.of_a_map else README, 2):
         sheet.write_string(number, 0, line.format(**facts), looks["text"])

@@ -4,6 +4,7 @@ References: PKWARE APPNOTE 6.3 (general purpose flags, external attributes); CWE
 hostile archive does. Whatever could leave the folder, or can't be told apart there, is refused with the member's name.
 """
 
+import os
 import re
 import shutil
 import stat
@@ -18,6 +19,7 @@ from geobill.errors import InputError
 SUFFIXES = (".zip", ".kmz")
 _BLOCK = 1 << 20
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*!\x00-\x1f\x7f]')  # Windows forbids them; the file library reads "!" otherwise
+_LONGEST_NAME = 255  # bytes
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")  # names that Windows keeps for itself
 _LETTERS = frozenset("áàâãäéêëíîïóôõöúûüçñÁÀÂÃÄÉÊËÍÎÏÓÔÕÖÚÛÜÇÑºª°–")
 
@@ -154,6 +156,8 @@ def _places(members: list[zipfile.ZipInfo], what: str) -> list[tuple[zipfile.Zip
             raise InputError(f"{what}: {name} is locked with a password. Ask the sender for the archive without one.")
         elif not parts:
             wrong = "has no name"
+        elif any(len(os.fsencode(_on_disk(p))) > _LONGEST_NAME for p in parts):
+            wrong = f"has a name of more than {_LONGEST_NAME} bytes, which no disk holds"
         else:
             if _is_junk(parts):
                 continue

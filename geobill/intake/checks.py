@@ -234,13 +234,12 @@ def check_dates(rows: Rows) -> None:
 
 
 def check_repeated_ids(rows: Rows, key: str) -> None:
-    """Find ids that stand on more than one accepted row."""
+    """Find ids that stand on more than one accepted row of a layer; layers number their rows each for itself."""
     if not rows.has(key):
         return
-    counts: dict[str, int] = {}
-    for i in rows.ids[rows.standing]:
-        counts[i] = counts.get(i, 0) + 1
-    repeated = np.array([counts.get(i, 0) > 1 for i in rows.ids], dtype=bool) & rows.standing
+    named = list(zip(rows.part.tolist(), rows.ids, strict=True))
+    counts = Counter(one for one, stands in zip(named, rows.standing, strict=True) if stands)
+    repeated = np.array([counts[one] > 1 for one in named], dtype=bool) & rows.standing
     message = (
         f"{{n}} rows share their {key} ({rows.column(key)}) with another row: they are billed, but can't be told apart."
     )

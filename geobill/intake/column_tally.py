@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from geobill.intake.bulk import TOO_WIDE
+from geobill.intake.value_columns import read_numbers
 from geobill.intake.values import is_blank, read_text
 
 EXAMPLE_LENGTH = 120
@@ -103,6 +104,39 @@ class Repeats:
         same = hashes[order][1:] == hashes[order][:-1]
         repeated = np.r_[False, same] | np.r_[same, False] if len(hashes) else np.array([], dtype=bool)
         return np.sort(rows[order[repeated]])
+
+
+class Widths:
+    """Which rows have no width that can be read; some bytes for each row are kept, and each different text once."""
+
+    def __init__(self) -> None:
+        self._blank: list[np.ndarray] = []
+        self._codes: dict[str, int] = {}
+        self._rows: list[np.ndarray] = []  # of rows with a text, and its code
+        self._coded: list[np.ndarray] = []
+
+    def add(self, values: pd.Series, number: np.ndarray) -> None:
+        """Take the next rows, with their numbers."""
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            self._blank.append(number[values.isna().to_numpy()])
+            return
+        codes, distinct = pd.factorize(values)
+        told = [-1 if is_blank(v) else self._codes.setdefault(str(v), len(self._codes)) for v in distinct]
+        coded = np.array([*told, -1], dtype=np.int64)[codes]  # a null's -1 takes the last
+        self._blank.append(number[coded < 0])
+        self._rows.append(number[coded >= 0])
+        self._coded.append(coded[coded >= 0])
+
+    def faults(self) -> tuple[tuple[int, ...], tuple[int, ...], str]:
+        """Return the rows without a width, those whose width can't be read, and why one of them can't."""
+        blank = tuple(np.concatenate(self._blank).tolist()) if self._blank else ()
+        if not self._codes:
+            return blank, (), ""
+        faults = read_numbers(pd.Series(list(self._codes), dtype=object), "width").faults
+        if not faults:
+            return blank, (), ""
+        bad = np.isin(np.concatenate(self._coded), list(faults))
+        return blank, tuple(np.concatenate(self._rows)[bad].tolist()), f"For example: {next(iter(faults.values()))}."
 
 
 def _stripped(value: Any) -> Any:

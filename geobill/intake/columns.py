@@ -34,9 +34,14 @@ def resolve_columns(
     return found
 
 
-def _column(key: str, name: str, allowed: Sequence[str], columns: Collection[str], layer: str) -> str:
+def check_key(key: str, allowed: Sequence[str]) -> None:
+    """Refuse a key that nothing is ever read by; the nearest is named."""
     if key not in allowed:
         raise InputError(f"--map knows no key {key!r}.{nearest(key, allowed)} The keys here are: {', '.join(allowed)}.")
+
+
+def _column(key: str, name: str, allowed: Sequence[str], columns: Collection[str], layer: str) -> str:
+    check_key(key, allowed)
     same = matching_columns(name, columns)
     if len(same) == 1:
         return same[0]
@@ -105,8 +110,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s.-]", "_", "".join(c for c in apart if not unicodedata.combining(c)))
 
 
-def nearest(name: str, names: Collection[str]) -> str:
-    """Return " Did you mean …?" with the name that looks most alike, or nothing."""
+def nearest(name: str, names: Collection[str], alike: float = 0.5) -> str:
+    """Return " Did you mean …?" with the name that looks most alike, or nothing; ``alike`` is the least, from 0 to 1."""
     folded = {n.casefold(): n for n in names}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=alike)
     return f" Did you mean {folded[near[0]]!r}?" if near else ""

@@ -18,8 +18,10 @@ from geobill.intake.ground import bounds_inside, box_of_ground, inside, kilometr
 from geobill.intake.reading import UNITS_M
 
 NEARLY_ALL, MOST = 0.9, 0.5
+ANOTHER_TOWN_KM = 50.0  # from here on data that fit in no system are more likely another municipality's
 SAMPLE = 2000  # rows looked at for a guess, evenly over the file
 _COARSE_M = 2000.0  # datums of one zone lie within some hundred metres of each other
+_SAME_M = 0.5  # SIRGAS 2000 and WGS 84 come out the same
 _FALSE_NORTHING_M = 10_000_000.0
 AXES_SWAPPED = "with x and y swapped"
 
@@ -85,25 +87,33 @@ def misplaced(
     municipality: Municipality,
     name: str,
     counted: tuple[int, int] | None = None,
+    asked: bool = False,
 ) -> Finding | None:
     """Find out that most of a file lies outside the municipality in the system that it is said to be in.
 
-    ``counted`` is how many rows lie outside and how many are located, where the frames are only a sample of them.
+    ``counted`` is how many rows lie outside and how many are located, where the frames are only a sample of them;
+    ``asked`` is whether the system is the user's word and not the file's.
 
     Returns
     -------
     Finding or None
-        ``crs_suspect``, or ``axes_swapped``: with where it lies, and the systems in which it would lie inside.
+        ``crs_suspect``, or ``axes_swapped``: with where it lies, and the systems in which it would lie inside. Where it
+        lies inside in none and more than 50 km away, ``another_town``.
     """
     outside, located = counted or _count_outside(carried, raw, municipality)
     if outside * 2 <= located:
         return None
     found = landings(raw, municipality)
+    whose = f"{name} was read as {label(source)}, as --crs says" if asked else f"{name} says {label(source)}"
     message = (
-        f"{name} says {label(source)}, but {outside} of its {located} located rows lie outside {municipality.name}"
+        f"{whose}, but {outside} of its {located} located rows lie outside {municipality.name}"
         f"{_lies_at(carried, municipality)}. In a wrong system the lengths and the zones would be wrong. "
         f"{_describe(found, municipality)}"
     )
+    away_km = _away_km(carried, municipality)
+    if not found and away_km is not None and away_km > ANOTHER_TOWN_KM:
+        fix = "If this workspace is for another town, set name, state, bbox and crs in geobill.toml before the first import."
+        return Finding("another_town", "error", message, f"Is it the right file? {fix}")
     code = "axes_swapped" if found and (found[0].turned or "").startswith(AXES_SWAPPED) else "crs_suspect"
     return Finding(code, "error", message, _advice(found))
 
@@ -115,10 +125,10 @@ def _count_outside(carried: gpd.GeoDataFrame, raw: gpd.GeoDataFrame, municipalit
 
 
 def check_inside(
-    carried: gpd.GeoDataFrame, raw: gpd.GeoDataFrame, source: CRS, municipality: Municipality, name: str
+    carried: gpd.GeoDataFrame, raw: gpd.GeoDataFrame, source: CRS, municipality: Municipality, name: str, asked: bool
 ) -> None:
     """Refuse a file most of which lies outside the municipality; see `misplaced`."""
-    found = misplaced(carried, raw, source, municipality, name)
+    found = misplaced(carried, raw, source, municipality, name, asked=asked)
     if found is not None:
         raise InputError(f"{found.message} {found.fix}")
 
@@ -127,9 +137,19 @@ def no_system(raw: gpd.GeoDataFrame, municipality: Municipality, name: str, why:
     """Build the refusal of a file without a coordinate system, naming the likely ones."""
     found = landings(raw, municipality)
     return InputError(
-        f"{name} has no coordinate system{why}. Lengths in an unknown system would price the network wrongly. "
+        f"{name} has no coordinate system{why}: where its rows lie, and in which zone, would be a guess. "
         f"{_describe(found, municipality)} {_advice(found)}"
     )
+
+
+def missing_system(found: list[Landing], name: str) -> Finding:
+    """Say in short that a file has no coordinate system; the systems that would fit are shown beside it."""
+    message = f"{name} has no coordinate system: where its rows lie, and in which zone, would be a guess."
+    if found:
+        first = found[0]
+        how = f", {first.turned}" if first.turned else ""
+        message += f" The likeliest is {first.crs} ({first.name}{how})."
+    return Finding("crs_missing", "error", message, _advice(found))
 
 
 def _describe(found: list[Landing], municipality: Municipality) -> str:
@@ -141,9 +161,12 @@ def _describe(found: list[Landing], municipality: Municipality) -> str:
     how = f" {first.turned}" if first.turned else ""
     text = f"The coordinates fall inside {municipality.name}{how} as {first.crs} ({first.name})"
     text += f", around {first.lon:.4f}, {first.lat:.4f}"
-    if rest:
-        others = ", ".join(f"{one.crs} ({one.name}; {one.differs_m:.0f} m from there)" for one in rest)
-        text += f"; or as {others}: datums of one zone are only metres apart, so the sender must say which"
+    same = [f"{one.crs} ({one.name})" for one in rest if one.differs_m < _SAME_M]
+    others = [f"{one.crs} ({one.name}; {one.differs_m:.0f} m from there)" for one in rest if one.differs_m >= _SAME_M]
+    if same:
+        text += f"; {', '.join(same)} {'comes' if len(same) == 1 else 'come'} out the same (0 m)"
+    if others:
+        text += f"; or as {', '.join(others)}: they lie close together, so the sender must say which"
     return text + "."
 
 
@@ -152,11 +175,9 @@ def _advice(found: list[Landing]) -> str:
         return "Is it the right file, and the right municipality? Ask the sender for its system."
     first = found[0]
     if first.unit:
-        return (
-            f"If the sender confirms the unit and the system, import again with --unit {first.unit} --crs {first.crs}."
-        )
+        return f"If the sender confirms the unit and the system, import with --unit {first.unit} --crs {first.crs}."
     if first.turned is None:
-        return f"If the operator confirms it, import again with --crs {first.crs}."
+        return f"If the operator confirms it, import with --crs {first.crs}."
     if first.turned.startswith(AXES_SWAPPED):
         return "Ask for the file with longitude (or east) first, or swap the axes in QGIS (Swap X and Y coordinates)."
     return f"Ask for the file again in {first.crs}: the coordinates themselves must be put right first."
@@ -169,7 +190,18 @@ def _lies_at(carried: gpd.GeoDataFrame, municipality: Municipality) -> str:
         return " (in that system its coordinates are no place at all)"
     x, y = map(float, np.median((bounds[:, :2] + bounds[:, 2:]) / 2, axis=0))
     lon, lat = _degrees(municipality).transform(x, y)
+    if not (np.isfinite(lon) and np.isfinite(lat)):
+        return " (in that system its coordinates are no place at all)"
     return f" (around {lon:.4f}, {lat:.4f}, {kilometres_away(x, y, municipality):,.0f} km away)"
+
+
+def _away_km(carried: gpd.GeoDataFrame, municipality: Municipality) -> float | None:
+    """Distance of a file's middle from the municipality; None where its coordinates are no place."""
+    bounds = located_bounds(carried)
+    if not len(bounds):
+        return None
+    x, y = map(float, np.median((bounds[:, :2] + bounds[:, 2:]) / 2, axis=0))
+    return kilometres_away(x, y, municipality) if np.isfinite(_degrees(municipality).transform(x, y)).all() else None
 
 
 _Turn = Callable[[np.ndarray], np.ndarray]

@@ -1,7 +1,7 @@
 """The same stretch twice: drawn in either direction, cut at other places, or only in part."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import geopandas as gpd
@@ -10,7 +10,7 @@ import pandas as pd
 import shapely
 
 from geobill.domain.finding import Finding
-from geobill.intake.overlaps import Runs, edges_of, find_runs
+from geobill.intake.overlaps import Edges, Runs, edges_of, find_runs
 
 TOLERANCE_M = 0.01  # beside: a cut that was rounded to the centimetre lies no farther from the line
 PARTLY_M, PARTLY_SHARE = 0.5, 0.01  # an overlap of less is a joint
@@ -27,10 +27,14 @@ class Cover:
 
 @dataclass(frozen=True)
 class Repeats:
-    """Rows that lie ``wholly`` on rows that stand, and rows that stand and lie ``partly`` on earlier ones, by position."""
+    """Rows that lie ``wholly`` on rows that stand, and rows that stand and lie ``partly`` on earlier ones, by position.
+
+    ``within`` are the metres that a row which stands draws again over itself.
+    """
 
     wholly: dict[int, Cover]
     partly: dict[int, Cover]
+    within: dict[int, float]
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,8 @@ def find_duplicates(
     installed_on, removed_on : arrays of date or None
         First and last day in force, both included.
     """
-    if len(geometry) < 2:
-        return Repeats({}, {})
+    if not len(geometry):
+        return Repeats({}, {}, {})
     owners = pd.factorize(pd.Series(list(owner), dtype=object))[0]
     days = Days.of(installed_on, removed_on)
     same = _exact(geometry, owners, days)
@@ -96,7 +100,17 @@ def find_duplicates(
     earlier = left.only(standing[left.line] & (left.other < left.line))
     metres = earlier.metres(len(geometry))
     partly = np.flatnonzero(_partly(metres, length))
-    return Repeats(dict(sorted(covers.items())), _covers(earlier, length, partly))
+    within = _within(edges, len(geometry), kept)
+    within[~standing] = 0.0
+    again = {int(r): float(within[r]) for r in np.flatnonzero(within >= PARTLY_M)}
+    return Repeats(dict(sorted(covers.items())), _covers(earlier, length, partly), again)
+
+
+def _within(edges: Edges, rows: int, kept: np.ndarray) -> np.ndarray:
+    """Metres of each row that run on earlier edges of the same row: a part sent twice, a way drawn forth and back."""
+    each = replace(edges, line=np.arange(len(edges)))
+    runs = find_runs(each, each, TOLERANCE_M, lambda a, b: (b < a) & (edges.line[a] == edges.line[b]))
+    return np.bincount(kept[edges.line], runs.metres(len(edges)), minlength=rows)
 
 
 def find_stored(accepted: gpd.GeoDataFrame, stored: gpd.GeoDataFrame) -> tuple[Finding, ...]:

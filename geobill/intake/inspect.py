@@ -14,7 +14,7 @@ from geobill.domain.network import Municipality
 from geobill.errors import InputError
 from geobill.intake.bulk import iter_batches
 from geobill.intake.crs import CAIEIRAS, carry, parse_crs, short
-from geobill.intake.crs_guess import Landing, landings, misplaced, no_system
+from geobill.intake.crs_guess import Landing, landings, misplaced, missing_system
 from geobill.intake.formats import Format
 from geobill.intake.layer_tally import LayerTally
 from geobill.intake.profile import Profile, Proposal, recognise
@@ -99,7 +99,8 @@ def examine(
             for one in source.layers:
                 chosen_encoding(encoding, one.dataset.format, path.name)
         wanted = [named_layer(source, n) for n in dict.fromkeys(names)] or list(source.layers)
-        guard = recognise([one.name for one in source.layers], profiles)
+        by_name = {one.name: one for one in source.layers}
+        guard = recognise(list(by_name), profiles, lambda name: _columns(by_name[name], encoding))
         closed = [one for one in wanted if guard is not None and not guard.opens(one.name)]
         for one in wanted:
             if one in closed:
@@ -107,17 +108,20 @@ def examine(
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    report, found, drawing = _layer(source, one, municipality, profiles, encoding)
+                    report, found, drawing = _layer(source, one, municipality, profiles, encoding, guard)
             except Exception as e:  # any library's error about somebody's file is a message about the file
                 fix = "Repair it in QGIS or ask for it again."
                 message = str(unreadable(f"layer {one.name} of {source.path.name}", e))
                 findings.append(Finding("layer_unreadable", "error", message, fix, one.name))
                 continue
+            if names and report["import_command"] and "--layer" not in report["import_command"] and len(by_name) > 1:
+                report["import_command"] += " " + shlex.join(["--layer", one.name])
             layers.append(report)
             findings += found
             drawings.append(drawing)
         unopened = [{"name": one.name, "reason": _why_closed(guard, one.name)} for one in closed]
         said = [*source.findings, *findings]
+    _one_command(layers)
     report = {
         "file": str(path),
         "sha256": source.sha256,
@@ -135,7 +139,12 @@ def _why_closed(guard: Profile | None, layer: str) -> str:
 
 
 def _layer(
-    source: Source, one: SourceLayer, municipality: Municipality, profiles: Sequence[Profile], asked: str | None
+    source: Source,
+    one: SourceLayer,
+    municipality: Municipality,
+    profiles: Sequence[Profile],
+    asked: str | None,
+    known: Profile | None,
 ) -> tuple[dict[str, Any], list[Finding], Drawing]:
     format_, path, name = one.dataset.format, one.dataset.path, one.name
     encoding, text_findings = settle(format_, path, asked)
@@ -145,7 +154,7 @@ def _layer(
         if tally is None:
             crs, said = declared_system(one, raw.crs)
             findings += said
-            tally = LayerTally(name, crs, municipality, profiles)
+            tally = LayerTally(name, crs, municipality, profiles, known)
         tally.add(raw.frame, raw.shapes)
     assert tally is not None  # at least one batch comes
     if 0 < tally.shapes.rows <= FEW_ROWS and tally.wide:
@@ -158,22 +167,38 @@ def _layer(
         "geometry_types": tally.shapes.types(),
         "crs": None if tally.crs is None else short(tally.crs),
         "crs_guesses": [found.crs for found in landed if found.turned is None],
-        "encoding": encoding,
+        "encoding": _spelling(encoding),
         "length_m": tally.shapes.length(),
         "fields": [c.report() for c in tally.columns.values()],
         "bounds": tally.shapes.bounds(),
         "crs_candidates": [_candidate(found) for found in landed],
         **_texts(format_, path),
-        **_proposed(tally, source, profiles),
+        **_proposed(tally, source, profiles, next((found.unit for found in landed[:1]), None)),
     }
     said = (*findings, *format_.encoded_findings(path, one.inner, encoding), *tally.findings(), *place)
     return report, [replace(f, layer=name) for f in said], drawing
 
 
+def _spelling(encoding: str) -> str:
+    return "UTF-8" if encoding.casefold() in ("utf-8", "utf8") else encoding
+
+
+def _columns(one: SourceLayer, asked: str | None) -> list[str]:
+    """Names of a layer's columns, from its first row, of which nothing is kept; none where it can't be read."""
+    format_, path = one.dataset.format, one.dataset.path
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            batches = iter_batches(path, one.inner, format_, settle(format_, path, asked)[0], rows=1)
+            return [str(c) for c in next(batches).frame.columns]
+    except Exception:  # what is wrong with it is said where it is looked at
+        return []
+
+
 def _texts(format_: Format, path: Path) -> dict[str, Any]:
     """Show three values in the encoding that was found, and in the others that could be meant; none where there are none."""
     shown = preview(format_, path)
-    candidates = [{"encoding": e.encoding, "samples": list(e.samples), "why": e.why} for e in shown]
+    candidates = [{"encoding": _spelling(e.encoding), "samples": list(e.samples), "why": e.why} for e in shown]
     return {"encoding_samples": candidates[0]["samples"] if candidates else [], "encoding_candidates": candidates}
 
 
@@ -186,7 +211,7 @@ def _place(tally: LayerTally, municipality: Municipality, file: str) -> tuple[li
         landed.sort(key=lambda one: one.crs != short(crs))
     finding: Finding | None = None
     if len(frame) and crs is None:
-        finding = Finding("crs_missing", "error", str(no_system(frame, municipality, file)), _ASK_SYSTEM)
+        finding = missing_system(landed, file)
     elif len(frame):
         try:
             carried, _ = carry(frame, crs, municipality, file)
@@ -227,7 +252,7 @@ def _candidate(one: Landing) -> dict[str, Any]:
     }
 
 
-def _proposed(tally: LayerTally, source: Source, profiles: Sequence[Profile]) -> dict[str, Any]:
+def _proposed(tally: LayerTally, source: Source, profiles: Sequence[Profile], unit: str | None) -> dict[str, Any]:
     """Say what a profile makes of the layer's columns, and the command line that would import it so."""
     proposal = tally.proposal
     if proposal is None:
@@ -238,36 +263,64 @@ def _proposed(tally: LayerTally, source: Source, profiles: Sequence[Profile]) ->
             "proposed_mapping": {},
             "unclear_columns": {},
         }
-        return {**nothing, "import_command": None}
+        lines = tally.shapes.shape() == "lines"
+        return {**nothing, "import_command": _bare_command(tally, source, unit) if lines else None}
     return {
         "profile": proposal.profile,
         "proposed_import": proposal.kind,
         "proposed_mapping": dict(proposal.mapping),
         "import_reason": proposal.reason,
         "unclear_columns": {key: list(columns) for key, columns in proposal.unclear.items()},
-        "import_command": _command(tally, proposal, source, profiles),
+        "import_command": _command(tally, proposal, source, profiles, unit),
     }
 
 
 _COMMANDS = {"network": "network", "cabinets": "cabinets", "land_values": "land-values"}
 
 
-def _command(tally: LayerTally, proposal: Proposal, source: Source, profiles: Sequence[Profile]) -> str | None:
+def _bare_command(tally: LayerTally, source: Source, unit: str | None) -> str:
+    """Command line for lines none of whose columns is known: they can be charged by their shape and a width."""
+    layer = ["--layer", tally.name] if len(source.layers) > 1 else []
+    where = _where(tally, unit)
+    words = ["geobill", "import", "network", str(source.path), *layer, *where, "--operator", "ID"]
+    return shlex.join([*words, "--default-width", "METRES"])
+
+
+def _where(tally: LayerTally, unit: str | None) -> list[str]:
+    """Options for a unit that the coordinates ask for, and for a system that the file doesn't say."""
+    return [*(["--unit", unit] if unit else []), *(["--crs", "EPSG:N"] if tally.crs is None else [])]
+
+
+def _one_command(layers: Sequence[dict[str, Any]]) -> None:
+    """Give the layers that one command imports together the same one: that of the layer that needs most options."""
+    together: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for layer in layers:
+        command = layer["import_command"]
+        if command and "--profile" in shlex.split(command) and "--layer" not in shlex.split(command):
+            together.setdefault((layer["profile"], layer["proposed_import"]), []).append(layer)
+    for group in together.values():
+        most = max((layer["import_command"] for layer in group), key=lambda command: len(shlex.split(command)))
+        for layer in group:
+            layer["import_command"] = most
+
+
+def _command(
+    tally: LayerTally, proposal: Proposal, source: Source, profiles: Sequence[Profile], unit: str | None
+) -> str | None:
     """Command line for the import; capitals stand for what only a person can say. None where nothing is charged."""
     if proposal.kind not in _COMMANDS:
         return None
     words = ["geobill", "import", _COMMANDS[proposal.kind], str(source.path)]
-    if len(source.layers) > 1:
-        words += ["--layer", tally.name]
     named = next((p for p in profiles if p.name == proposal.profile), None)
     entry = None if named is None else named.entry(tally.name)
     if named is not None and entry is not None and not entry.is_general:
-        words += ["--profile", named.name]
+        words += ["--profile", named.name]  # reads every layer that it names
     else:
+        if len(source.layers) > 1:
+            words += ["--layer", tally.name]
         for key, column in proposal.mapping.items():
             words += ["--map", f"{key}={column}"]
-    if tally.crs is None:
-        words += ["--crs", "EPSG:N"]
+    words += _where(tally, unit if proposal.kind == "network" else None)
     if proposal.kind == "land_values":
         words += ["--edition", "NAME", "--in-force-from", "YYYY-MM-DD"]
     elif "operator" not in proposal.mapping:

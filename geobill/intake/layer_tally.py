@@ -10,7 +10,7 @@ from pyproj import CRS
 
 from geobill.domain.finding import Finding
 from geobill.domain.network import Municipality
-from geobill.intake.column_tally import ColumnTally, Repeats
+from geobill.intake.column_tally import ColumnTally, Repeats, Widths
 from geobill.intake.declared import DIFFERS, declared_unit, differing
 from geobill.intake.profile import Profile, Proposal, propose
 from geobill.intake.shape_tally import ShapeTally
@@ -21,14 +21,21 @@ from geobill.intake.value_columns import read_numbers
 class LayerTally:
     """All that is counted of one layer."""
 
-    def __init__(self, name: str, crs: CRS | None, municipality: Municipality, profiles: Sequence[Profile]):
-        self.name, self.crs, self._profiles = name, crs, profiles
+    def __init__(
+        self,
+        name: str,
+        crs: CRS | None,
+        municipality: Municipality,
+        profiles: Sequence[Profile],
+        known: Profile | None = None,
+    ):
+        self.name, self.crs, self._profiles, self._known = name, crs, profiles, known
         self.shapes = ShapeTally(crs, municipality)
         self.columns: dict[str, ColumnTally] = {}
         self.proposal: Proposal | None = None
         self.wide: list[str] = []
         self._built: list[Shapes] = []
-        self._repeats = Repeats()
+        self._repeats, self._widths = Repeats(), Widths()
         self._lengths: list[tuple[np.ndarray, np.ndarray]] = []  # declared, drawn
 
     def add(self, frame: gpd.GeoDataFrame, shapes: Shapes) -> None:
@@ -44,9 +51,12 @@ class LayerTally:
             if column.holds_wide_numbers and name not in self.wide:
                 self.wide.append(name)
         if first:
-            self.proposal = propose(self.name, names, self._profiles, self.shapes.shape())
+            self.proposal = propose(self.name, names, self._profiles, self.shapes.shape(), self._known)
         if self._id_column is not None:
             self._repeats.add(frame[self._id_column], number)
+        width = self._proposed("width")
+        if width is not None:
+            self._widths.add(frame[width], number)
         declared = self._proposed("declared_length")
         if declared is not None:
             self._lengths.append((_numbers(frame[declared]), drawn))
@@ -75,7 +85,21 @@ class LayerTally:
         if rows:
             message = f"{len(rows)} rows share their {self._id_column} with another row: they can't be told apart."
             found.append(Finding("duplicate_id", "warning", message, "Ask for ids that are unique.", rows=rows))
-        return [*found, *self._declared()]
+        return [*found, *self._width_findings(), *self._declared()]
+
+    def _width_findings(self) -> list[Finding]:
+        """Say which rows have no width that can be read."""
+        column, found = self._proposed("width"), []
+        blank, unreadable, example = self._widths.faults()
+        if blank:
+            message = f"{len(blank)} row(s) have no width in {column}: set aside unless --default-width."
+            fix = "Ask the operator for the widths."
+            found.append(Finding("width_missing", "warning", message, fix, rows=blank))
+        if unreadable:
+            message = f"{len(unreadable)} row(s) have a width in {column} that can't be read: set aside. {example}"
+            fix = "Ask the operator for figures in metres."
+            found.append(Finding("number_unreadable", "warning", message, fix, rows=unreadable))
+        return found
 
     def _declared(self) -> list[Finding]:
         """Say where the lengths that are declared aren't those that are drawn, where both are known."""

@@ -1,6 +1,7 @@
-"""What is made of a network's lines before they are measured; nothing here changes a length."""
+"""What is made of a network's lines before they are measured; only a part that is there twice changes a length."""
 
 import numpy as np
+import pandas as pd
 import shapely
 
 from geobill.intake.rows import Rows
@@ -10,13 +11,7 @@ _LINE, _LINES, _COLLECTION = 1, 5, 7
 
 def open_collections(rows: Rows) -> None:
     """Take collections that hold nothing but lines as the multi-part lines they are."""
-    mine = np.flatnonzero((shapely.get_type_id(rows.geometry) == _COLLECTION) & rows.standing)
-    opened = np.zeros(len(rows), dtype=bool)
-    for row in mine:
-        parts = _parts(rows.geometry[row])
-        if parts and all(p.geom_type in ("LineString", "LinearRing") for p in parts):
-            rows.geometry[row] = shapely.MultiLineString(parts)
-            opened[row] = True
+    opened = open_lines(rows.geometry, rows.standing)
     rows.note(
         "collection_of_lines",
         "note",
@@ -24,6 +19,17 @@ def open_collections(rows: Rows) -> None:
         "",
         opened,
     )
+
+
+def open_lines(geometry: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Put multi-part lines, in place, for the collections that hold nothing but lines; say which were opened."""
+    opened = np.zeros(len(geometry), dtype=bool)
+    for row in np.flatnonzero((shapely.get_type_id(geometry) == _COLLECTION) & where):
+        parts = _parts(geometry[row])
+        if parts and all(p.geom_type in ("LineString", "LinearRing") for p in parts):
+            geometry[row] = shapely.MultiLineString(parts)
+            opened[row] = True
+    return opened
 
 
 def _parts(geometry: shapely.Geometry) -> list[shapely.Geometry]:
@@ -59,6 +65,34 @@ def _without_stubs(line: shapely.Geometry) -> shapely.Geometry:
         return line
     long = [p for p in line.geoms if p.length > 0]
     return shapely.MultiLineString(long) if 0 < len(long) < len(line.geoms) else line
+
+
+def drop_repeated_parts(rows: Rows) -> None:
+    """Drop each part of a line that another part of it draws again, forwards or backwards, to the millimetre.
+
+    A network that was gathered into one multi-part row keeps its repeated stretches as repeated parts. The policy
+    duplicate_stretch = bill keeps them; `duplicates` says then how many metres lie on the row itself.
+    """
+    mine = np.flatnonzero((shapely.get_type_id(rows.geometry) == _LINES) & rows.standing)
+    if rows.options.duplicate_stretch != "set_aside" or not len(mine):
+        return
+    parts, owner = shapely.get_parts(rows.geometry[mine], return_index=True)
+    rounded = shapely.transform(parts, lambda xy: np.round(xy, 3) + 0.0)
+    shapes = shapely.to_wkb(shapely.normalize(rounded))
+    again = pd.DataFrame({"row": owner, "shape": shapes}).duplicated().to_numpy()
+    changed, metres = np.unique(owner[again]), float(shapely.length(parts[again]).sum())
+    kept = np.isin(owner, changed) & ~again
+    rows.geometry[mine[changed]] = shapely.multilinestrings(parts[kept], indices=np.searchsorted(changed, owner[kept]))
+    where = np.zeros(len(rows), dtype=bool)
+    where[mine[changed]] = True
+    rows.note(
+        "repeated_parts",
+        "warning",
+        f"{{n}} row(s) hold parts that draw another part of the same row again: each part counts once ({metres:.2f} m left out of "
+        "the whole import).",
+        "Ask the operator whether two lines run there; if so, for each as a row of its own.",
+        where,
+    )
 
 
 def note_rings(rows: Rows) -> None:

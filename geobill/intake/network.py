@@ -28,7 +28,7 @@ from geobill.intake.checks import (
 )
 from geobill.intake.declared import check_declared
 from geobill.intake.duplicates import TOLERANCE_M, Cover, find_duplicates
-from geobill.intake.lines import drop_repeated_vertices, note_rings, open_collections
+from geobill.intake.lines import drop_repeated_parts, drop_repeated_vertices, note_rings, open_collections
 from geobill.intake.reading import Options, Part, Reading
 from geobill.intake.rows import Rows, finish, prepare
 from geobill.intake.trench import check_same_trench
@@ -135,6 +135,7 @@ def check_duplicates(rows: Rows) -> None:
     else:
         rows.set_aside(where, "duplicate", lambda r: _repeats(rows, r, wholly[r], standing))
     _note_overlaps(rows, {int(standing[r]): cover for r, cover in found.partly.items()}, standing)
+    _note_within(rows, {int(standing[r]): metres for r, metres in found.within.items()})
 
 
 def _repeats(rows: Rows, row: int, cover: Cover, standing: np.ndarray) -> str:
@@ -174,6 +175,22 @@ def _note_overlaps(rows: Rows, partly: Mapping[int, Cover], standing: np.ndarray
     )
 
 
+def _note_within(rows: Rows, metres: Mapping[int, float]) -> None:
+    """Find rows that draw a stretch again over themselves: they stay, and these metres count twice."""
+    where = np.zeros(len(rows), dtype=bool)
+    where[list(metres)] = True
+    largest = sorted(metres.items(), key=lambda item: (-item[1], item[0]))[:_NAMED]
+    rows.note(
+        "overlaps_itself",
+        "warning",
+        f"{{n}} row(s) draw a stretch again over themselves (a part that is there twice, a way forth and back); these metres "
+        f"are billed twice. Of the whole import: {sum(metres.values()):.2f} m; the most: "
+        f"{'; '.join(f'{rows.shown(r)}: {m:.2f} m' for r, m in largest)}.",
+        "Ask the operator whether two lines run there; if not, for the row drawn once.",
+        where,
+    )
+
+
 CHECKS: tuple[Check, ...] = (
     check_has_geometry,
     open_collections,
@@ -187,6 +204,7 @@ CHECKS: tuple[Check, ...] = (
     fill_width,
     check_positive("width", "width", "width_missing", "width_not_positive", "m"),
     check_dates,
+    drop_repeated_parts,
     check_duplicates,
     note_rings,
     check_same_trench,

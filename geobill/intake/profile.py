@@ -1,6 +1,6 @@
 """Profiles: what the files of one kind of sender look like, and how one of their layers is read by that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -18,6 +18,7 @@ KINDS: tuple[str, ...] = (*KEYS, NOT_CHARGED, CLOSED)
 ANY = "*"
 # where several columns could hold one of these, the first that the profile names is taken: no amount hangs on it
 _BY_ORDER = frozenset({"segment", "equipment", "service", "level", "zone"})
+SIGNS_NEEDED, CLOSED_SIGNS = 4, 3  # columns that tell one layer's sender; fewer close one that may hold persons' data
 
 
 @dataclass(frozen=True)
@@ -58,20 +59,28 @@ class LayerProfile:
 
     def names(self, layer: str) -> bool:
         """Whether it means a layer, whatever the case; of a layer in a folder or an archive its last name counts too."""
+        return self.pattern(layer) is not None
+
+    def pattern(self, layer: str) -> str | None:
+        """Return the first of its names or patterns that means a layer."""
         folded = layer.casefold()
         last = folded.replace("\\", "/").rpartition("/")[2]
-        return any(fnmatchcase(name, m.casefold()) for m in self.match for name in {folded, last})
+        return next((m for m in self.match for name in (folded, last) if fnmatchcase(name, m.casefold())), None)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What one kind of sender delivers; ``source`` is what that rests on, ``digest`` the SHA-256 of its text."""
+    """What one kind of sender delivers; ``source`` is what that rests on, ``digest`` the SHA-256 of its text.
+
+    ``signs`` are columns by which the sender is known, where the names of its layers are words that anybody uses.
+    """
 
     name: str
     title: str
     source: str
     layers: tuple[LayerProfile, ...]
     digest: str
+    signs: tuple[str, ...] = ()
 
     @property
     def guards(self) -> bool:
@@ -141,7 +150,11 @@ def find_columns(
 
 
 def propose(
-    layer_name: str, columns: Sequence[str], profiles: Sequence[Profile], shape: str | None = None
+    layer_name: str,
+    columns: Sequence[str],
+    profiles: Sequence[Profile],
+    shape: str | None = None,
+    known: Profile | None = None,
 ) -> Proposal | None:
     """Propose how a layer could be imported.
 
@@ -154,6 +167,8 @@ def propose(
         Those that are known; the earlier goes first where two fit alike.
     shape : {"lines", "points", "polygons"} or None
         What its geometries mostly are, where that is known.
+    known : Profile or None
+        The one by which the whole file was recognised; see `recognise`. One with signs counts only where it is that.
 
     Returns
     -------
@@ -161,7 +176,10 @@ def propose(
         By the profile that names the layer and finds most of its columns; else by a general one's aliases. None where no
         column is known.
     """
-    named = [(p, e) for p in profiles if (e := p.entry(layer_name)) is not None and not e.is_general]
+    told = [p for p in profiles if not p.signs or p == known]
+    named = [(p, e) for p in told if (e := p.entry(layer_name)) is not None and not e.is_general]
+    # what isn't charged of a sender known by signs are points, areas and tables: lines of such a name are something else
+    named = [(p, e) for p, e in named if not (p.signs and e.kind == NOT_CHARGED and shape == "lines")]
     for profile, entry in named:
         if entry.kind in (NOT_CHARGED, CLOSED):
             return Proposal(profile.name, entry.kind, {}, {}, (), {}, entry.reason)
@@ -189,15 +207,39 @@ def _proposal(profile: Profile, entry: LayerProfile, columns: Sequence[str]) -> 
     return Proposal(profile.name, entry.kind, found, dict(entry.constants), missing, unclear)
 
 
-def recognise(layer_names: Sequence[str], profiles: Sequence[Profile]) -> Profile | None:
-    """Return the profile whose whitelist a file falls under by the names of its layers; None where there is none.
+def recognise(
+    layer_names: Sequence[str],
+    profiles: Sequence[Profile],
+    columns: Callable[[str], Sequence[str]] = lambda name: (),
+) -> Profile | None:
+    """Return the profile whose whitelist a file falls under; None where there is none.
 
-    Only profiles that close layers count. A file is recognised by one layer that is charged, or by two others.
+    Only profiles that close layers count. A file is recognised by one layer that is charged, or by two others. Where the
+    profile has signs, one name isn't enough (``base`` and ``pip`` are anybody's words): two different ones are, or one
+    whose columns are the sender's.
+
+    Parameters
+    ----------
+    layer_names : sequence of str
+        All of the file's.
+    profiles : sequence of Profile
+    columns : callable
+        Gives the names of a layer's columns; asked only where they decide.
     """
 
     def weight(profile: Profile) -> int:
-        kinds = [e.kind for n in layer_names if (e := profile.entry(n)) is not None]
-        return len(kinds) if len(kinds) > 1 or set(kinds) & set(KEYS) else 0
+        named = [(n, e) for n in layer_names if (e := profile.entry(n)) is not None]
+        if not profile.signs:
+            return len(named) if len(named) > 1 or {e.kind for _, e in named} & set(KEYS) else 0
+        enough = len({e.pattern(n) for n, e in named}) > 1 or any(_signed(profile, e, columns(n)) for n, e in named)
+        return len(named) if enough else 0
 
-    best = max((p for p in profiles if p.guards), key=weight, default=None)
-    return best if best is not None and weight(best) else None
+    weights = {p.name: weight(p) for p in profiles if p.guards}
+    best = max((p for p in profiles if p.guards), key=lambda p: weights[p.name], default=None)
+    return best if best is not None and weights[best.name] else None
+
+
+def _signed(profile: Profile, entry: LayerProfile, columns: Sequence[str]) -> bool:
+    """Whether a layer's columns are the sender's."""
+    seen = {c.casefold() for c in columns} & {s.casefold() for s in profile.signs}
+    return len(seen) >= (CLOSED_SIGNS if entry.kind == CLOSED else SIGNS_NEEDED)

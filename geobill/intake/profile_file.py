@@ -19,7 +19,7 @@ from geobill.intake.profile import ANY, CLOSED, KEYS, KINDS, NOT_CHARGED, LayerP
 from geobill.intake.reading import UNIT_FACTORS, UNITS_M
 
 BUILT_IN: tuple[str, ...] = ("bdgd", "edgv3", "generico")  # the general one last: what names a layer goes before it
-_TOP = ("name", "title", "source", "layers", "widths")
+_TOP = ("name", "title", "source", "signs", "layers", "widths")
 _LAYER = ("match", "kind", "reason", "columns", "constants", "absent", "statuses", "status_if_known", "unit", "units")
 _WIDTH = ("width", "decision", "service", "level")
 _CONSTANTS = ("service", "level", "status", "permit")
@@ -75,7 +75,7 @@ def parse_profile(text: str, where: str) -> Profile:
     """
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise InputError(f"{where} isn't TOML: {fault}. Correct it in a text editor.") from None
     _known(raw, _TOP, where, where)
     name = check_name(_text(raw, "name", where))
@@ -86,7 +86,8 @@ def parse_profile(text: str, where: str) -> Profile:
     _check_together(layers, where)
     widths = [_width(one, f"{where}, width {n}") for n, one in enumerate(_tables(raw, "widths", where), 1)]
     layers = _with_widths(layers, widths, where)
-    return Profile(name, _text(raw, "title", where), _text(raw, "source", where), layers, sha256(text))
+    signs = _texts(raw["signs"], f"{where}: signs") if "signs" in raw else ()
+    return Profile(name, _text(raw, "title", where), _text(raw, "source", where), layers, sha256(text), signs)
 
 
 def _layer(raw: Mapping[str, Any], where: str) -> LayerProfile:
@@ -269,6 +270,7 @@ _HEAD = (
     "Outras chaves de [[layers]]: constants, absent (textos que dizem \"não informado\"), statuses (palavra do arquivo = status),",
     "unit (m, mm, ft: unidade do desenho) e units (unidade de uma coluna: por exemplo width = \"cm\").",
 )  # fmt: skip
+_ANY_NAME = "camada de qualquer nome; se o remetente dá nome às camadas, escreva-o aqui"
 _NO_WIDTH = (
     "A largura padrão desta importação não foi guardada: ela decide o preço e repousa numa decisão. Registre-a (geobill decision",
     "add) e escreva, sem o #:",
@@ -303,7 +305,7 @@ def write_profile(
     tables, widths = tomlkit.aot(), {}
     for match, said in layers.items():
         table = tomlkit.table()
-        table.add("match", list(match))
+        table.add("match", _match(match))
         table.add("kind", kind)
         columns = said.get("columns", {})
         said = {**said, "columns": {key: [columns[key]] for key in KEYS[kind] if key in columns}}
@@ -325,6 +327,13 @@ def write_profile(
         lines = [*_NO_WIDTH, *(line for width in unsaid for line in (*_width_lines(width), 'decision = "…"'))]
         text += "\n" + "\n".join(f"# {line}" for line in lines) + "\n"
     return text
+
+
+def _match(patterns: Sequence[str]) -> Any:
+    item = tomlkit.item(list(patterns))
+    if tuple(patterns) == (ANY,):
+        item.comment(_ANY_NAME)
+    return item
 
 
 def _width_lines(width: Mapping[str, str]) -> list[str]:

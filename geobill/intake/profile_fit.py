@@ -67,8 +67,9 @@ def pick_layers(profile: Profile, kind: str, layers: Sequence[SourceLayer], file
     if not chosen:
         raise InputError(
             f"No layer of {file} is one that the profile {profile.name} reads as {_what(kind)} ({_shown(profile, kind)}). "
-            f"The file has: {', '.join(one.name for one in layers)}. Nothing was opened. Take another profile (geobill "
-            "profile list), or name the layer with --layer and its columns with --map."
+            f"The file has: {', '.join(one.name for one in layers)}. Nothing was opened. If a profile of your own is meant for this "
+            f"layer, edit match in profiles/NAME.toml, or save it again for any name (geobill profile save NAME … --layer '*' "
+            "--replace). Else take another profile (geobill profile list), or name the layer with --layer and its columns with --map."
         )
     return chosen
 

@@ -33,7 +33,7 @@ class Layer:
     reason code and the reason of rows whose geometry couldn't be built; ``rises`` what each row rises from its lowest
     vertex to its highest, in the unit of the heights (None where nothing has any). ``drawn_as`` names the column that says
     what a row was drawn as, in a drawing. ``numbers`` are the rows' own where the
-    frame holds only some of a layer.
+    frame holds only some of a layer. ``unit`` is what a drawing's header says of its unit, as ``--unit`` has it.
     """
 
     path: Path
@@ -49,6 +49,7 @@ class Layer:
     rises: np.ndarray | None = None
     drawn_as: str | None = None
     numbers: np.ndarray | None = None
+    unit: str | None = None
 
     def number(self, at: int) -> int:
         """Return the number of a row of the frame in its layer."""
@@ -132,7 +133,7 @@ def load_layer(source: Source, layer: SourceLayer, encoding: str | None = None) 
     return Layer(
         source.path, layer.name, format_.name, format_.parts(path), source.sha256, encoding, crs, frame,
         tuple(Finding(f.code, f.severity, f.message, f.fix, layer.name, f.rows) for f in findings),
-        {**raw.shapes.unbuilt, **_ragged(table_findings)}, heights, format_.drawn_as,
+        {**raw.shapes.unbuilt, **_ragged(table_findings)}, heights, format_.drawn_as, unit=format_.unit(path),
     )  # fmt: skip
 
 
@@ -147,7 +148,10 @@ def named_layer(source: Source, wanted: str) -> SourceLayer:
     names = {one.name: one for one in source.layers}
     if wanted in names:
         return names[wanted]
-    hint = nearest(wanted, names)
+    ending = [name for name in names if name.endswith(f"/{wanted}")]  # of a folder in folders, its own name does
+    if len(ending) == 1:
+        return names[ending[0]]
+    hint = f" It could be {' or '.join(map(repr, ending))}." if ending else nearest(wanted, names)
     raise InputError(f"{source.path.name} has no layer {wanted!r}.{hint} It has: {', '.join(names)}.")
 
 

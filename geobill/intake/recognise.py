@@ -85,7 +85,7 @@ def _see(path: Path) -> None:
             beside = [p.name for p in path.parent.iterdir()]
         except OSError:
             beside = []
-        hint = nearest(path.name, beside) or " Check the folder and the spelling."
+        hint = nearest(path.name, beside, alike=0.7) or " Check the folder and the spelling."
         raise InputError(f"There is no file {path}.{hint}")
     if not (path.is_file() or path.is_dir()):
         raise InputError(f"{path} is neither a file nor a folder (a device, a pipe): name the file itself.")

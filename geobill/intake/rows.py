@@ -25,6 +25,7 @@ from geobill.intake.crs import (
     short,
 )
 from geobill.intake.crs_guess import check_inside, no_system
+from geobill.intake.formats.dxf_units import unit_given
 from geobill.intake.reader import Layer
 from geobill.intake.reading import UNIT_FACTORS, UNITS_M, Options, Part, Reading
 from geobill.intake.value_columns import (
@@ -202,7 +203,10 @@ def prepare(
         uses.append(use)
         drawn.append(frame.geometry.to_numpy())
         ids.append(named)
-        findings += [*layer.findings, *said, *more]
+        own = layer.findings
+        if options.unit != "m":
+            own = unit_given(own, layer.unit, options.unit, layer.path.name, layer.name)
+        findings += [*own, *said, *more]
         before += len(layer.frame)
     counts = [len(d) for d in drawn]
     return Rows(
@@ -271,7 +275,7 @@ def _place(
         fix = "Make sure that the sender confirms it: datums differ by dozens of metres."
         findings.append(Finding("crs_overridden", "warning", message, fix, layer.name))
     carried, use = carry(raw, source, municipality, name)
-    check_inside(carried, layer.frame, source, municipality, name)
+    check_inside(carried, layer.frame, source, municipality, name, asked=bool(options.crs))
     findings += operation_findings(source, municipality)
     return carried, use, findings
 

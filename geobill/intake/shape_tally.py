@@ -15,8 +15,10 @@ from geobill.frames import whole_units
 from geobill.intake.checks import STRAY_M
 from geobill.intake.crs import best_operation, same_system, transform
 from geobill.intake.ground import inside, reach_beyond
+from geobill.intake.lines import open_lines
 from geobill.intake.reading import Options
 
+_COLLECTION = shapely.GeometryType.GEOMETRYCOLLECTION.value
 PRECISION_M = Options().length_precision_m
 SAMPLED = 15_000  # geometries kept at most twice as many, evenly over the layer
 _NAMES = {
@@ -83,6 +85,7 @@ class ShapeTally:
         self._kind: list[np.ndarray] = []  # a byte for each row
         self._bounds = np.array([np.inf, np.inf, -np.inf, -np.inf])
         self._units = self._own_units = 0
+        self._nowhere = False  # whether a line's coordinates are no place in the layer's own system
         self._faults: dict[str, list[np.ndarray]] = {}
         self._reach_m = 0.0
         self.has_heights = False
@@ -106,6 +109,10 @@ class ShapeTally:
         drawn = shapely.force_2d(geometry) if self.has_heights else geometry
         types = shapely.get_type_id(drawn)
         self._types += np.bincount(types[types >= 0], minlength=8)
+        if (types == _COLLECTION).any():  # an import reads those of lines alone as lines
+            drawn = drawn.copy()
+            open_lines(drawn, np.ones(len(drawn), dtype=bool))
+            types = shapely.get_type_id(drawn)
         self._kind.append(types.astype(np.int8))
         missing = (types < 0) | shapely.is_empty(drawn)
         bounds = shapely.bounds(drawn)
@@ -138,7 +145,10 @@ class ShapeTally:
         self._note("zero_length", number[known & (units == 0)])
         outside = sound & ~inside(there, self._municipality)
         if self._degrees is not None and lines.any() and outside.sum() * 2 > sound.sum():
-            self._own_units += int(whole_units(shapely.length(self._on_the_spot(drawn[lines])), PRECISION_M).sum())
+            spot = shapely.length(self._on_the_spot(drawn[lines]))
+            placed = np.isfinite(spot)
+            self._nowhere = self._nowhere or not placed.all()
+            self._own_units += int(whole_units(np.where(placed, spot, 0), PRECISION_M).sum())
         elif self._degrees is not None:
             self._own_units += int(units.sum())
         beyond = np.where(sound, reach_beyond(there, self._municipality), 0)
@@ -189,6 +199,8 @@ class ShapeTally:
         """Return the plan length of all lines in metres, each rounded once; None where it can't be known."""
         if self.carries and not self.elsewhere:
             return _text(self._units)
+        if self._nowhere:
+            return None
         if self._own_metres or self._degrees is not None:
             return _text(self._own_units)
         return _text(self._units) if self.carries else None

@@ -88,7 +88,12 @@ def read_numbers(values: pd.Series, name: str) -> ColumnReading:
         text = as_typed(value) if isinstance(value, str) else None
         if not text or forms.get(text) != EITHER:
             return read_number(value)
-        return sure_number(text, form) if text in fits else read_number(value)
+        if text in fits:
+            return sure_number(text, form)
+        raise UnreadableValueError(
+            f"{text!r} can be read as {sure_number(text, COMMA)} (decimal comma) or as {sure_number(text, POINT)} (decimal point), "
+            f"and beside the other numbers of {name} ({sure!r}) neither is sure: write it without a sign between thousands"
+        )
 
     found, faults = read_column(values, read)
     decided = tuple(row for row in either if texts[row] in fits)

@@ -28,7 +28,7 @@ def parse_statute(text: str) -> StatuteFigures:
     """
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise LawError(f"The statute isn't TOML: {fault}. Correct that line.") from None
     head = raw.get("statute")
     missing = [k for k in ("id", "title", "municipality", "state", "published_on") if k not in (head or {})]

@@ -115,7 +115,7 @@ def parse_brackets(text: str, name: str) -> tuple[Bracket, ...]:
     try:
         raw = tomllib.loads(text)
         brackets = tuple(_bracket(b) for b in raw["brackets"])
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, InvalidOperation) as fault:
+    except (tomllib.TOMLDecodeError, RecursionError, KeyError, TypeError, AttributeError, InvalidOperation) as fault:
         raise LawError(f"{name} holds no scale of R ({fault or type(fault).__name__}): {form}.") from None
     if not brackets or set(raw) != {"brackets"}:
         raise LawError(f"{name} must hold one scale of R and nothing else: {form}.")

@@ -91,6 +91,7 @@ def amend_batch(
             batches.load_columns(batch), one.format,
         )  # fmt: skip
         kept = kept_options(one.options)
+        _check_owner(batch, one.operator, given.operator)
         options = {name: as_amended(kept.get(name, Options()), given) for name in asked.layers}
         parts, rows = amended_parts(sent, asked, options, given, id_key, place)
         reading = read(parts, place, list(registers.load_operators()))
@@ -127,6 +128,14 @@ def amend_batch(
         quarantine = load_quarantine(workspace, connection, batch, now) if new is not None else None
     report = replace(report, extra={**report.extra, "still_open": left})
     return replace(report, quarantine=write_quarantine(workspace, quarantine, new or ""))
+
+
+def _check_owner(batch: str, owner: str | None, given: str | None) -> None:
+    if given is not None and owner is not None and given != owner:
+        raise InputError(
+            f"Batch {batch} is of {owner}, and --operator says {given}: its rows would be charged to somebody who didn't send them. "
+            f"Nothing was changed: leave --operator out, or import the file of {given} by itself."
+        )
 
 
 def as_amended(kept: Options, given: Options) -> Options:

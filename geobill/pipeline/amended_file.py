@@ -158,7 +158,9 @@ def _match(
     at_of = {int(n): at for at, n in enumerate(asked.open["source_row"])}
     if ROW in texts:
         key_of, by_id = None, {}
+        own, ids = _own_ids(layer, options, id_key), {id_ for _, id_ in asked.places.values()}
     else:
+        own, ids = None, set()
         key_of, by_id = _by_id(layer, asked, options, id_key)
     found, drawn = [], frame.geometry.to_numpy()
     empty = frame.drop(columns="geometry").isna().all(axis=1).to_numpy() & (
@@ -184,6 +186,11 @@ def _match(
             )
         else:
             found.append((at, at_of[number]))
+            if own is not None and own[at] != id_ and own[at] in ids:
+                faults.append(
+                    f"{here} has the {id_key} {own[at]!r}, which is another row's, and row {place[1]} is {id_!r}: the columns "
+                    "were sorted apart"
+                )
     return found
 
 
@@ -198,14 +205,25 @@ def _place(said: Mapping[str, str | None], asked: Asked) -> tuple[str, int] | No
     return None if layer is None else (layer, int(digits))
 
 
+def _id_columns(layer: Layer, options: Mapping[str, Options], id_key: str) -> set[str]:
+    """Columns of a layer that are mapped to the id."""
+    names = [str(c) for c in layer.frame.columns if c != "geometry"]
+    return {
+        c for one in options.values() if id_key in one.mapping for c in matching_columns(one.mapping[id_key], names)
+    }
+
+
+def _own_ids(layer: Layer, options: Mapping[str, Options], id_key: str) -> list[str | None] | None:
+    """Ids as the file's own column has them; None where no one column does."""
+    columns = _id_columns(layer, options, id_key)
+    return _texts(layer.frame, columns.pop()) if len(columns) == 1 else None
+
+
 def _by_id(
     layer: Layer, asked: Asked, options: Mapping[str, Options], id_key: str
 ) -> tuple[list[str | None], dict[str, tuple[str, int]]]:
     """Ids of a layer's rows, and the one place that each id of the quarantine has."""
-    names = [str(c) for c in layer.frame.columns if c != "geometry"]
-    columns = {
-        c for one in options.values() if id_key in one.mapping for c in matching_columns(one.mapping[id_key], names)
-    }
+    columns = _id_columns(layer, options, id_key)
     if len(columns) != 1:
         raise InputError(
             f"{layer.path.name} ({layer.name}) has no column {ROW}, and no column that is mapped to {id_key}: nobody can tell which "

@@ -1,7 +1,8 @@
 """Imports looked at and taken back: which there are, what rests on one, and undo while nothing does."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from sqlalchemy import Connection
 
@@ -46,11 +47,20 @@ class BatchShown:
 
 @dataclass(frozen=True)
 class Undone:
-    """What an undo did: batches taken back, batches in force again, and what to know."""
+    """What an undo did: batches taken back, batches in force again, and what to know.
+
+    ``rows`` and ``length_m`` (decimal text, metres) are those of the batches taken back, in force no more. Where an amendment was
+    taken back, ``waits_again`` of its rows are open again in ``amends``, the batch that it amended, which has ``still_open`` now.
+    """
 
     undone: tuple[str, ...]
     restored: tuple[str, ...]
     findings: tuple[Finding, ...]
+    rows: int
+    length_m: str
+    amends: str | None = None
+    waits_again: int = 0
+    still_open: int | None = None
 
 
 def list_batches(workspace: Workspace) -> list[BatchListed]:
@@ -108,11 +118,20 @@ def undo_batch(workspace: Workspace, batch: str, *, by: str, reason: str, now: s
         _check_free(known, one, _editions(workspace, connection))
         months = _check_nothing_rests(workspace, connection, known, one)
         undone, restored = batches.undo(one, by, reason, now)
+        left = batches.load()
     findings = []
     if months:
         message = f"{', '.join(months)} was drafted or checked with these rows: those steps don't stand for the figures of now."
         findings.append(Finding("draft_superseded", "warning", message, "Draft the month again before it is issued."))
-    return Undone(tuple(undone), tuple(restored), tuple(findings))
+    if one.kind == "land_values" and not any(b.kind == one.kind and b.state == IN_FORCE for b in left.values()):
+        message = "No edition of the Mapa de Valores is in force any more: no month can be priced."
+        findings.append(Finding("no_edition_left", "warning", message, "Import one: geobill import land-values FILE …"))
+    gone = [known[b] for b in undone]
+    rows, metres = sum(b.accepted for b in gone), sum((Decimal(b.length_m) for b in gone), Decimal(0))
+    said = Undone(tuple(undone), tuple(restored), tuple(findings), rows, f"{metres:f}")
+    if one.amends is None:
+        return said
+    return replace(said, amends=one.amends, waits_again=one.accepted, still_open=still_open(left, left[one.amends]))
 
 
 def find_batch(known: Mapping[str, Batch], batch: str) -> Batch:

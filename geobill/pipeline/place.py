@@ -6,7 +6,7 @@ from pathlib import Path
 from geobill.domain.finding import Finding
 from geobill.domain.network import Municipality
 from geobill.errors import InputError
-from geobill.intake.boundary import area_km2, boundary_text, read_boundary
+from geobill.intake.boundary import area_km2, boundary_text, only_where, read_boundary
 from geobill.intake.grids import FOLDER, Grid, Taken, grids_for, take_grids, use_grids
 from geobill.intake.reader import read_layer
 from geobill.store.settings import FILE_NAME, Settings, replace_file, set_boundary
@@ -52,10 +52,13 @@ def place_at(root: Path, settings: Settings) -> Municipality:
     return replace(settings.municipality, boundary_wkb=outline)
 
 
-def set_boundary_from(workspace: Workspace, file: Path, layer: str | None, crs: str | None) -> BoundarySet:
+def set_boundary_from(
+    workspace: Workspace, file: Path, layer: str | None, crs: str | None, where: str | None
+) -> BoundarySet:
     """Read a municipality's boundary, keep it in the workspace as GeoJSON and name it in ``geobill.toml``.
 
-    A file that lies in the workspace already, and says all that is needed, is only named.
+    A file that lies in the workspace already, and says all that is needed, is only named. ``where`` picks rows, see
+    `geobill.intake.boundary.only_where`.
 
     Raises
     ------
@@ -64,9 +67,11 @@ def set_boundary_from(workspace: Workspace, file: Path, layer: str | None, crs: 
     """
     use_grids(workspace.root / FOLDER)
     found = read_layer(file, layer)
+    if where is not None:
+        found = only_where(found, where)
     outline, findings = read_boundary(found, crs, workspace.settings.municipality)
     root, name = workspace.root.resolve(), BOUNDARY_FILE
-    if file.resolve().is_relative_to(root) and layer is None and crs is None:
+    if file.resolve().is_relative_to(root) and layer is None and crs is None and where is None:
         name = file.resolve().relative_to(root).as_posix()
     else:
         replace_file(root / name, boundary_text(outline, workspace.settings.municipality).encode())

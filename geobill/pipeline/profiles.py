@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from geobill.domain.batch import Batch
 from geobill.domain.finding import Finding
 from geobill.domain.invoice import Decision
 from geobill.domain.money import plain
 from geobill.errors import InputError, StoreError
-from geobill.intake.columns import nearest
-from geobill.intake.profile import Profile, Width
+from geobill.intake.columns import check_key, nearest
+from geobill.intake.profile import ANY, KEYS, Profile, Width
 from geobill.intake.profile_file import (
     BUILT_IN,
     built_in_profiles,
@@ -30,6 +31,11 @@ from geobill.store.profiles import FOLDER, own_profiles, read_profile_text, save
 from geobill.store.registers import Registers
 from geobill.store.workspace import Workspace
 
+# formats of one layer a file: those where it always bears the file's name, those that may say another
+NEVER_NAMED, SOMETIMES_NAMED = (
+    frozenset({"CSV", "MapInfo", "Shapefile"}),
+    frozenset({"FlatGeobuf", "GeoJSON", "GeoJSONSeq", "GeoParquet"}),
+)
 SAVED_KINDS: tuple[str, ...] = ("network", "cabinets")
 
 
@@ -230,7 +236,8 @@ def save_from_batch(
     batch : str
         Id of an import of a network or of cabinets.
     match : sequence of str
-        The pattern that the names of the next files' layers match; none for the very names.
+        The pattern that the names of the next files' layers match; none for the very names, or for any name where the only layer
+        is called as its file is.
     decision : str or None
         On which the import's default width rests; without one it is left out, and said in the file.
     replace : bool
@@ -256,6 +263,8 @@ def save_from_batch(
         )
     rests_on = {layer: said["decision"] for layer, said in used["layers"].items()} if used else {}
     said = {layer: said_of(options, rests_on.get(layer)) for layer, options in kept.items()}
+    if not match and len(said) == 1 and _named_by_file(one, next(iter(said))):
+        match = (ANY,)
     return _save(workspace, name, f"lote {batch}, {one.file}", one.kind, said, match, decision, replace)
 
 
@@ -272,6 +281,8 @@ def save_from_options(
     """Save a mapping that the user gives as a profile of the workspace; see `save_from_batch`."""
     if kind not in SAVED_KINDS:
         raise InputError(f"--kind can't be {kind!r}. Allowed: {', '.join(SAVED_KINDS)}. Nothing was saved.")
+    for key in options.mapping:
+        check_key(key, KEYS[kind])
     said = said_of(options)
     if not match:
         raise InputError(
@@ -326,6 +337,13 @@ def _check_decision(workspace: Workspace, decision: str | None) -> None:
             f"The decision {decision!r} isn't recorded (recorded: {', '.join(recorded) or 'none'}): record it with geobill "
             "decision add (art. 15). Nothing was saved."
         )
+
+
+def _named_by_file(batch: Batch, layer: str) -> bool:
+    """Whether a layer has no name of its own: it bears that of its file, and the next delivery's will bear another."""
+    if batch.format in SOMETIMES_NAMED:
+        return layer == Path(batch.file).stem
+    return batch.format in NEVER_NAMED
 
 
 def _literal(layer: str) -> str:

@@ -26,7 +26,7 @@ def load_quarantine(workspace: Workspace, connection: Connection, batch: str, no
     for options in kept_options(one.options).values():
         keys = {**options.mapping, **keys}
     crs = workspace.settings.municipality.crs
-    return Quarantine(batch, one.file, one.operator or "", rows, batches.load_columns(batch), crs, now, keys)
+    return Quarantine(batch, one.file, one.operator or "", rows, batches.load_columns(batch), crs, now, keys, one.kind)
 
 
 def write_quarantine(

@@ -84,12 +84,12 @@ def touch(connection: Connection, table: str, bounds: tuple[float, float, float,
     )
 
 
+HOLD_PLACES = (*FEATURES, "batches", "suspensions")  # tables with anything in them that depends on the system
+
+
 def holds_places(connection: Connection) -> bool:
     """Whether anything in the store depends on its coordinate system: an import of any kind, or an order over an area."""
-    return any(
-        connection.execute(text(f"SELECT 1 FROM {table} LIMIT 1")).first() is not None
-        for table in (*FEATURES, "batches", "suspensions")
-    )
+    return any(connection.execute(text(f"SELECT 1 FROM {table} LIMIT 1")).first() is not None for table in HOLD_PLACES)
 
 
 def change_system(connection: Connection, srid: int) -> None:

@@ -138,7 +138,7 @@ def read_settings(path: Path) -> Settings:
         ) from None
     except NotADirectoryError:
         raise StoreError(f"{path.parent} is a file, not a workspace folder: name the folder with -w DIR.") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as fault:
         raise StoreError(f"{path} can't be read: {fault}. Correct it, or restore it from a copy.") from None
     _check_known(raw, _SECTIONS, "the file", path)
     place = _table(raw, "municipality", path)

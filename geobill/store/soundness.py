@@ -332,6 +332,9 @@ def _systems(connection: sqlite3.Connection, srid: int) -> list[Check]:
                 int.from_bytes(code, "little" if flags[0] & 1 else "big") for flags, code in connection.execute(query)
             }
             other += [f"{table} has geometry in EPSG:{code}" for code in sorted(codes - {srid})]
+    if other and not _holds_places(connection):
+        message = f"EPSG:{srid} by the settings; nothing is in the store yet, and the next command takes it"
+        return [Check("coordinate system", "ok", message)]
     if other:
         message = f"the settings say EPSG:{srid}, but {', '.join(other[:SHOWN])}: lengths of two systems would be mixed"
         return [
@@ -343,6 +346,15 @@ def _systems(connection: sqlite3.Connection, srid: int) -> list[Check]:
             )
         ]
     return [Check("coordinate system", "ok", f"all geometry is in EPSG:{srid}")]
+
+
+def _holds_places(connection: sqlite3.Connection) -> bool:
+    """Whether anything depends on the system; an older store lacks some of the tables."""
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return any(
+        table in there and connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
+        for table in gpkg.HOLD_PLACES
+    )
 
 
 LOOKS: tuple[Look, ...] = (_integrity, _references, _shape, _numbers, _records, _documents, _archive, _geopackage)

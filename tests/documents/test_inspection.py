@@ -92,6 +92,24 @@ def test_the_page_asks_for_nothing_and_runs_nothing(page, root):
     assert all(table.xpath("./thead//th[@scope='col']") for table in root.xpath("//table"))
 
 
+def test_layers_share_a_finding_and_what_is_lacking_is_asked(tmp_path):
+    line = shapely.LineString([(X, Y), (X + 60, Y)])
+    for layer in ("a", "b"):
+        frame = gpd.GeoDataFrame({"xyz": ["1", "2"]}, geometry=[line, None], crs=31983)
+        frame.to_file(tmp_path / "duas.gpkg", layer=layer)
+    root = lxml.html.document_fromstring(inspection_page(inspect(tmp_path / "duas.gpkg", None), DAY).decode())
+    assert len([h for h in root.xpath("//h4") if "Registros sem desenho" in said(h)]) == 1
+    asked = [said(li) for li in root.xpath("//ol[@class='questions']/li")]
+    assert any(q.startswith("Qual é a largura da faixa") and q.endswith("camadas a, b") for q in asked)
+    assert "Nada a corrigir" not in said(root)
+    assert "Trechos repetidos só a importação procura" in said(root)
+
+
+def test_what_to_do_is_said_to_the_sender_without_options():
+    for code, words in finding_words().items():
+        assert not re.search(r"--|\bpeça|geobill|quem enviou", words.fix, re.IGNORECASE), code
+
+
 @needs_chromium
 def test_the_page_fits_a_telephone(page):
     seen = measure(page, 390)

@@ -5,7 +5,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from contextlib import suppress
 
@@ -141,7 +140,7 @@ def test_archives_in_archives_up_to_a_depth(pack, rede, scratch):
     ("name", "said"),
     [("../fora.shp", "outside the folder"), ("a/../../fora.shp", "outside the folder"), ("/etc/fora.shp", "place of its own"),
      ("C:/fora.shp", "place of its own"), ("c:fora.shp", "place of its own"), ("..\\fora.shp", "backslash"),
-     ("a\\b.shp", "backslash")],
+     ("a\\b.shp", "backslash"), ("ã" * 130 + ".shp", "more than 255 bytes")],
 )  # fmt: skip
 def test_nothing_is_written_outside(pack, rede, tmp_path, name, said):
     before = {p for p in tmp_path.parent.rglob("*") if "scratch" not in p.parts}
@@ -351,10 +350,8 @@ def test_the_archives_of_the_office(shared):
     for name, said in (("badzip.zip", "no ZIP archive"), ("noshp.zip", r"counties\.dbf")):
         with pytest.raises(InputError, match=said):
             read_layer(shared / "data" / "messy" / "shapefilejs" / name)
-    began = time.monotonic()
     layers = {
         layer.name: len(layer.frame)
         for layer in read_layers(shared / "data" / "bdgd" / "MUX_401_2024.gdb.zip", ["SSDMT", "SSDBT"])
     }
     assert layers == {"SSDMT": 2173, "SSDBT": 4283}
-    assert time.monotonic() - began < 20

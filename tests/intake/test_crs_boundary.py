@@ -101,6 +101,24 @@ def test_what_is_no_boundary_is_refused_and_nothing_changes(town, tmp_path, make
     assert (town / "geobill.toml").read_bytes() == before
 
 
+def test_of_a_file_of_several_places_one_is_taken(town, tmp_path):
+    places = [("Caieiras", 0), ("Franco da Rocha", 9000), ("Mairiporã", 12000)]
+    file = write_geojson(
+        tmp_path / "x.geojson", [({"NM_MUN": name}, "Polygon", write_ring(RING, dx)) for name, dx in places]
+    )
+
+    def refused(*options):
+        answer = geobill("crs", "boundary", file, *options, workspace=town)
+        assert answer.code == 1
+        return answer.err
+
+    assert "has 3 polygons: if they are several municipalities, keep only that of Caieiras with --where" in refused()
+    assert "Did you mean 'NM_MUN'" in refused("--where", "NM_MU=Caieiras")
+    assert "COLUMN=VALUE" in refused("--where", "Caieiras")
+    assert "Did you mean 'Caieiras'" in refused("--where", "NM_MUN=Caieira")
+    assert done("crs", "boundary", file, "--where", "nm_mun=CAIEIRAS", workspace=town)["area_km2"] == "27.000"
+
+
 @pytest.mark.parametrize("named", ["../fora.geojson", "/etc/passwd", "", "."])
 def test_a_boundary_outside_the_workspace_is_refused(tmp_path, named):
     done("init", tmp_path / "ws")

@@ -7,7 +7,7 @@ from pyproj import CRS, Transformer
 
 from geobill.errors import InputError
 from geobill.intake.crs import CAIEIRAS, carry
-from geobill.intake.crs_guess import AXES_SWAPPED, guess_systems, landings, misplaced, no_system
+from geobill.intake.crs_guess import AXES_SWAPPED, guess_systems, landings, misplaced, missing_system, no_system
 
 LINES = [shapely.LineString([(322000 + i, 7416000), (322060 + i, 7416000 + i)]) for i in range(10)]
 FAR = shapely.affinity.translate(LINES[0], 600_000, 0)
@@ -89,6 +89,29 @@ def test_a_wrong_label_says_where_it_lies_and_names_the_right_one(make_layer, ne
         InputError, match=r"says EPSG:31982 .*km away\).*as EPSG:31983 \(SIRGAS 2000 / UTM zone 23S\), around -46\.74"
     ):
         network(make_layer(LINES, crs="EPSG:31982"))
+
+
+def test_a_place_that_is_none_is_said_without_figures(make_layer):
+    raw = make_layer(turned(LINES, lambda xy: xy * 1000)).frame
+    carried, _ = carry(raw, CRS(31983), CAIEIRAS, "rede.gpkg")
+    said = misplaced(carried, raw, CRS(31983), CAIEIRAS, "rede.gpkg").message
+    assert "no place at all" in said
+    assert "inf" not in said
+
+
+def test_a_system_that_was_asked_for_is_not_the_files_word(make_layer, network):
+    with pytest.raises(InputError, match=r"was read as EPSG:31982 .*, as --crs says, but"):
+        network(make_layer(LINES, crs=None), crs="EPSG:31982")
+
+
+def test_without_a_system_the_action_is_said_once(frame):
+    said = str(no_system(frame(LINES), CAIEIRAS, "a.shp"))
+    assert "EPSG:32723 (WGS 84 / UTM zone 23S) comes out the same (0 m)" in said
+    assert said.count("--crs") == 1
+    short = missing_system(landings(frame(LINES), CAIEIRAS), "a.shp")
+    assert "The likeliest is EPSG:31983" in short.message
+    assert "--crs" not in short.message
+    assert "--crs EPSG:31983" in short.fix
 
 
 def test_millimetres_are_named_with_the_option(frame):

@@ -250,6 +250,18 @@ def test_units_are_proposed(dxf, variables, factor, severity, option, doubtful):
 
 
 @pytest.mark.parametrize(
+    ("code", "severity", "words"),
+    [(4, "note", "in mm, as --unit and its header say"), (6, "warning", "contradicts that: it says m"),
+     (0, "note", "names no unit")],
+)  # fmt: skip
+def test_the_unit_that_is_given_is_held_against_the_header(dxf, code, severity, words):
+    one = entity("LINE", "R", (10, X * 1000), (20, Y * 1000), (11, (X + 10) * 1000), (21, Y * 1000))
+    reading = read(dxf(one, variables=[("$INSUNITS", 70, code)]), unit="mm")
+    (found,) = [f for f in reading.findings if f.code.startswith("drawing_units")]
+    assert (found.severity, words in found.message) == (severity, True)
+
+
+@pytest.mark.parametrize(
     ("unit", "metres"), [("mm", 0.001), ("cm", 0.01), ("km", 1000), ("ft", 0.3048), ("in", 0.0254)]
 )
 def test_every_unit_is_tried_by_the_refusal_and_taken_when_given(dxf, unit, metres):

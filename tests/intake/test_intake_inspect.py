@@ -95,6 +95,26 @@ def test_degrees_far_away_are_measured_where_they_lie(tmp_path):
     gpd.GeoDataFrame(geometry=[line], crs=31982).to_crs(4674).to_file(tmp_path / "longe.gpkg")
     report = inspect_file(tmp_path / "longe.gpkg")
     assert report["layers"][0]["length_m"] == "100.00"  # in zone 23 it would be 100.62
+    [found] = report["findings"]
+    assert found["code"] == "another_town"
+    assert "set name, state, bbox and crs in geobill.toml" in found["fix"]
+    assert "--crs" not in found["fix"]
+
+
+def test_a_collection_of_lines_is_measured_as_an_import_does(tmp_path, at):
+    lines = shapely.GeometryCollection(
+        [shapely.LineString(at((0, 0), (60, 0))), shapely.LineString(at((0, 9), (40, 9)))]
+    )
+    gpd.GeoDataFrame(geometry=[lines], crs=31983).to_file(tmp_path / "colecao.gpkg")
+    [layer] = inspect_file(tmp_path / "colecao.gpkg")["layers"]
+    assert (layer["geometry_types"], layer["length_m"]) == ({"GeometryCollection": 1}, "100.00")
+
+
+def test_coordinates_that_are_no_place_have_no_length(tmp_path):
+    line = shapely.LineString([(320_000, 7_414_000), (320_100, 7_414_000)])  # metres under the name of degrees
+    gpd.GeoDataFrame(geometry=[line], crs=4674).to_file(tmp_path / "graus.gpkg")
+    report = inspect_file(tmp_path / "graus.gpkg")
+    assert report["layers"][0]["length_m"] is None
     assert [f["code"] for f in report["findings"]] == ["crs_suspect"]
 
 
@@ -156,6 +176,46 @@ def test_layers_of_consumers_are_never_opened(gpkg, at):
     assert named["layers"] == []
     assert len(named["unopened_layers"]) == 1
     assert "Secreta" not in json.dumps([report, named], ensure_ascii=False)
+
+
+def test_a_file_s_name_alone_makes_no_bdgd(tmp_path, at):
+    lines = [shapely.LineString(at((0, n), (60, n))) for n in range(2)]
+    for name in ("base", "ucbt_rede"):
+        gpd.GeoDataFrame({"id": ["a", "b"]}, geometry=lines, crs=31983).to_file(tmp_path / f"{name}.shp")
+        report = inspect(tmp_path / f"{name}.shp", None).report
+        assert report["unopened_layers"] == []
+        assert report["layers"][0]["proposed_import"] == "network"
+    columns = {"COD_ID": ["1"], "LGRD": ["Rua Secreta, 7"], "BRR": ["Centro"]}
+    gpd.GeoDataFrame(columns, geometry=lines[:1], crs=31983).to_file(tmp_path / "consumo.gpkg", layer="UCBT_tab")
+    report = inspect(tmp_path / "consumo.gpkg", None).report
+    assert [one["name"] for one in report["unopened_layers"]] == ["UCBT_tab"]
+    assert "Secreta" not in json.dumps(report)
+
+
+def test_rows_without_a_width_that_can_be_read_are_told(gpkg, at):
+    lines = [shapely.LineString(at((0, n), (60, n))) for n in range(5)]
+    report = inspect(gpkg(rede=(lines, {"largura": ["0,30", None, " ", "abc", "0,30"]})), None).report
+    assert codes(report) == {("width_missing", 2, 3), ("number_unreadable", 4)}
+    report = inspect(gpkg(rede=(lines, {"largura": [0.3, None, 1, 1, 1]})), None).report
+    assert codes(report) == {("width_missing", 2)}
+
+
+def test_lines_whose_columns_nobody_knows_still_get_a_command(gpkg, at):
+    line = [shapely.LineString(at((0, 0), (60, 0)))]
+    report = inspect(gpkg(rede=(line, {"xyz": ["1"]}), outra=(line, {"xyz": ["1"]})), None).report
+    words = shlex.split(report["layers"][0]["import_command"])
+    assert words[:3] == ["geobill", "import", "network"]
+    assert words[4:] == ["--layer", "rede", "--operator", "ID", "--default-width", "METRES"]
+
+
+def test_layers_of_one_profile_have_one_command_and_shared_findings_are_said_once(gpkg, at):
+    line, empty = shapely.LineString(at((0, 0), (60, 0))), None
+    columns = {"COD_ID": ["1", "2"], "COMP": [60.0, 60]}
+    told = geobill("inspect", gpkg(SSDMT=([line, empty], columns), SSDBT=([line, empty], columns))).out
+    assert told.count("geobill import") == 1
+    assert "--layer" not in told
+    assert told.count("no_geometry") == 1
+    assert "warning no_geometry (layers SSDMT, SSDBT): " in told
 
 
 # -- batch by batch

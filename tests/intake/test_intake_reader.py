@@ -132,6 +132,15 @@ def test_layers_are_chosen_only_where_there_is_no_choice(write):
         read_layer(path, "ssdbt")
 
 
+def test_the_end_of_a_layers_path_names_it_where_only_one_ends_so(write):
+    path = write("gpkg", layer="Alfa/MT")
+    write("gpkg", layer="Alfa/BT", append=True)
+    assert read_layer(path, "MT").name == "Alfa/MT"
+    write("gpkg", layer="Beta/MT", append=True)
+    with pytest.raises(InputError, match="It could be 'Alfa/MT' or 'Beta/MT'"):
+        read_layer(path, "MT")
+
+
 @pytest.mark.parametrize(
     ("member", "epsg"),
     [({}, 4326), ({"crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::31983"}}}, 31983),
@@ -191,7 +200,7 @@ def test_refused_before_anything_is_read(tmp_path, write):
     (tmp_path / "quebrado.json").write_text('{"type": "FeatureCollection", "features": [{]}')
     (tmp_path / "rede.xyz").write_text("1 2 3")
     cases = {
-        "rede.gpk": "Did you mean 'rede.gpkg'", "nada.xyz": "no file", "": "is a folder", "zero.gpkg": "empty",
+        "rede.gpk": "Did you mean 'rede.gpkg'", "nada.xyz": "Check the folder", "": "is a folder", "zero.gpkg": "empty",
         "texto.gpkg": "broken", "meio.gpkg": "broken", "texto.shp": "broken", "meio.geojson": "broken",
         "outro.json": "not GeoJSON", "quebrado.json": "can't be read",
         "rede.xyz": "Shapefile, GeoPackage, GeoJSON",

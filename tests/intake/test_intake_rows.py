@@ -118,6 +118,15 @@ def test_ids_repeat_and_are_missing(make_layer, network):
     assert {f.code: f.rows for f in reading.findings} == {"id_missing": (3,), "duplicate_id": (1, 2)}
 
 
+def test_ids_are_compared_within_a_layer(make_layer):
+    parts = [
+        Part(make_layer([line(y), line(y + 1)], **rows(2, id=["A", last])), Options("alfa", None, Decimal("0.5"), {"segment": "id"}))
+        for y, last in ((0, "B"), (5, "A"))
+    ]  # fmt: skip
+    reading = read_network(parts, CAIEIRAS, ["alfa"])
+    assert [f.rows for f in reading.findings if f.code == "duplicate_id"] == [(1, 2)]  # of the second layer only
+
+
 def test_a_declared_length_of_zero_is_none(make_layer, network):
     reading = network(make_layer([line()], **rows(ext="0")), {"declared_length": "ext"})
     assert reading.accepted["declared_length_m"].tolist() == [None]

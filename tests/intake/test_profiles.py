@@ -88,6 +88,7 @@ def test_every_shipped_profile_is_listed_and_reads_under_its_own_name():
     ("text", "said"),
     [
         ("name = ", "isn't TOML"),
+        ("name = " + "[" * 20_000, "isn't TOML"),
         (HEAD, "has no [[layers]]"),
         (HEAD + "layer = 1\n" + LAYER, "'layer', which would be passed over. Did you mean 'layers'?"),
         (HEAD + LAYER + "colums = { width = ['L'] }", "Did you mean 'columns'?"),
@@ -415,6 +416,19 @@ def test_a_mapping_that_worked_is_saved_and_reads_the_next_file_alike(workspace,
     assert rows[:2] == rows[2:]
 
 
+def test_a_layer_that_bears_only_its_file_s_name_is_saved_for_any_name(workspace, tmp_path, at):
+    first, second = tmp_path / "rede_2026_01.geojson", tmp_path / "rede_2026_02.geojson"
+    for day, file in enumerate((first, second)):
+        frame = lines(1, at, cod=["1"], larg=["0,40"])
+        frame.geometry = frame.translate(0, 50 * day)
+        pyogrio.write_dataframe(frame, file)
+    pairs = ("--map", "segment=cod", "--map", "width=larg")
+    batch = done("import", "network", first, "--operator", "alfa", *pairs, workspace=workspace)["batch"]
+    done("profile", "save", "mensal", "--from", batch, workspace=workspace)
+    assert 'match = ["*"] #' in done("profile", "show", "mensal", workspace=workspace)["text"]
+    assert imported(workspace, second, "mensal")["accepted"] == 1
+
+
 def test_a_mapping_is_saved_from_the_options(workspace):
     save = ("profile", "save", "x", "--layer", "rede_*", "--map", "width=LARGURA")
     assert "needs" not in done(*save, workspace=workspace)["file"]
@@ -422,6 +436,8 @@ def test_a_mapping_is_saved_from_the_options(workspace):
     assert "give --decision ID" in refused(workspace, *save, "--replace", "--default-width", "0.5")
     assert "isn't recorded" in refused(workspace, *save, "--replace", "--default-width", "0.5", "--decision", "D-9")
     assert "names no layer" in refused(workspace, "profile", "save", "y", "--map", "width=LARGURA")
+    unknown = ("profile", "save", "y", "--layer", "*", "--map", "widht=COD_ID")
+    assert "--map knows no key 'widht'. Did you mean 'width'?" in refused(workspace, *unknown)
     assert "There is no batch 'B99999'" in refused(workspace, "profile", "save", "y", "--from", "B99999")
     assert "geobill ships" in refused(workspace, *save[:2], "bdgd", *save[3:])
     assert sorted(p.name for p in (workspace / "profiles").iterdir()) == ["x.toml"]
@@ -472,8 +488,13 @@ def test_list_and_show_need_no_workspace(tmp_path, monkeypatch):
     ],
 )  # fmt: skip
 def test_a_mapping_is_proposed_by_the_layer_s_name_else_by_its_columns(layer, columns, shape, profile, kind, mapping):
-    found = propose(layer, columns, SHIPPED, shape)
+    found = propose(layer, columns, SHIPPED, shape, known=SHIPPED[0])
     assert (found and (found.profile, found.kind, dict(found.mapping))) == (profile and (profile, kind, mapping))
+
+
+def test_a_placemarks_name_is_its_code_where_it_has_no_other():
+    assert propose("rede", ["Name", "xml_id"], SHIPPED, "lines").mapping == {"segment": "Name"}
+    assert propose("rede", ["name", "id"], SHIPPED, "lines").mapping == {"segment": "id"}
 
 
 def test_no_column_is_proposed_for_two_keys():
@@ -493,6 +514,24 @@ def test_a_bdgd_is_recognised_by_its_layers_and_its_whitelist_applies():
     assert [n for n in ("SSDMT", "PONNOT", "UCBT_tab", "ramlig", "outra") if bdgd.opens(n)] == ["SSDMT", "PONNOT"]
     assert recognise(["rede", "postes", "SUB"], SHIPPED) is None
     assert recognise([], SHIPPED) is None
+
+
+@pytest.mark.parametrize(
+    ("layer", "columns", "recognised"),
+    [
+        ("base", ["id", "largura", "DIST"], False),
+        ("SSDMT", ["COD_ID", "COMP", "POS"], False),
+        ("ssdmt", ["cod_id", "dist", "ctmt", "pac_1", "comp"], True),
+        ("ucbt_rede", ["id", "largura"], False),
+        ("UCBT_tab", ["COD_ID", "LGRD", "BRR"], True),
+        ("rede", ["COD_ID", "DIST", "CTMT", "PAC_1"], False),
+    ],
+)
+def test_one_name_makes_a_bdgd_only_with_its_columns(layer, columns, recognised):
+    known = recognise([layer], SHIPPED, lambda name: columns)
+    assert (known is not None) == recognised
+    found = propose(layer, columns, SHIPPED, "lines", known)
+    assert (found is not None and found.profile == "bdgd") == recognised
 
 
 # -- the real thing

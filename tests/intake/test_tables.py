@@ -336,6 +336,12 @@ def test_opendocument(tmp_path):
         (["12.50", "980.5", "1.234"], ["12.50", "980.5", "1.234"], "number_form_decided", (2,)),
         (["12.50", "1,234.50", "1,234"], ["12.50", "1234.50", "1234"], "number_form_decided", (2,)),
         (
+            ["0.50", "2.75", "1,234"],
+            ["0.50", "2.75", None],
+            None,
+            (),
+        ),  # 1.234 among points would mix the forms silently
+        (
             ["0,40", "0,60", "1.234"],
             ["0.40", "0.60", None],
             None,

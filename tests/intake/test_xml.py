@@ -149,7 +149,7 @@ def test_columns_are_the_exact_text(kml):
     )
     row = read_layer(path).frame.iloc[0].drop("geometry").to_dict()
     assert row == {
-        "Name": "Rua Ção", "id": "p1", "begin": "2020-01-31", "COD": "007", "larg": "0,50", "Name_2": "1.10",
+        "Name": "Rua Ção", "xml_id": "p1", "begin": "2020-01-31", "COD": "007", "larg": "0,50", "Name_2": "1.10",
         "own": "9007199254740993",
     }  # fmt: skip
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import zipfile
 from contextlib import closing
 
 import pyogrio
@@ -140,6 +141,29 @@ def test_every_reason_has_its_words():
         assert why.endswith(".")
         assert what.endswith(".")
     assert reason_words("width_missing", {"width": "LARG"})[1].endswith("(coluna LARG).")
+    keys = {"width": "LARG", "declared_length": "EXT"}
+    assert reason_words("number_unreadable", keys)[1].endswith("(colunas LARG, EXT).")
+    assert reason_words("number_unreadable", keys, "EXT (declared_length): 'x' is not a number")[1].endswith(
+        "(coluna EXT)."
+    )
+
+
+def test_a_value_map_is_put_right_itself_and_undone_leaves_no_edition(tmp_path):
+    root = tmp_path / "ws"
+    done("init", root)
+    zones = write_zones(tmp_path / "mapa.geojson", ("A", "10", 0, 0, 9, 9), ("B", None, 20, 0, 9, 9))
+    made = import_zones(root, zones)
+    guide = " ".join(
+        str(c)
+        for row in python_calamine.load_workbook(made["quarantine"][1]).get_sheet_by_name("Leia-me").to_python()
+        for c in row
+    )
+    assert "não se responde nela" in guide
+    assert "--replace" in guide
+    assert "operadora" not in guide
+    undone = done("batch", "undo", made["batch"], *BY, workspace=root)
+    assert (undone["rows"], undone["length_m"], undone["amends"]) == (1, "0.00", None)
+    assert [f["code"] for f in undone["findings"]] == ["no_edition_left"]
 
 
 def test_what_is_set_aside_is_written_beside_the_workspace(ws, batch):
@@ -167,10 +191,18 @@ def test_what_is_set_aside_is_written_beside_the_workspace(ws, batch):
     assert [name for name in header if not name.startswith("geobill_")][:6] == own
     assert rows[0]["nota"] == "=2+2"  # a text, not a formula
     assert rows[0]["geobill_wkt"] == "LINESTRING (322010 7416040, 322060 7416040)"
-    assert python_calamine.load_workbook(xlsx).sheet_names == ["Linhas", "Leia-me"]
+    assert python_calamine.load_workbook(xlsx).sheet_names == ["Leia-me", "Linhas"]
     guide = " ".join(
         str(c) for row in python_calamine.load_workbook(xlsx).get_sheet_by_name("Leia-me").to_python() for c in row
     )
+    assert header[:6] == [
+        "geobill_motivo", "geobill_o_que_fazer", "geobill_batch", "geobill_layer", "geobill_row", "geobill_id",
+    ]  # fmt: skip
+    with zipfile.ZipFile(xlsx) as parts:
+        lines = parts.read("xl/worksheets/sheet2.xml").decode()
+    assert lines.count('hidden="1"') == 2  # geobill_reason_code and geobill_reason
+    assert 'orientation="landscape"' in lines
+    assert f"resposta ao lote {batch['batch']}" in guide
     assert "rede.geojson" in guide
     assert "EPSG:31983" in guide
 
@@ -338,6 +370,16 @@ def test_rows_of_somewhere_else_are_refused_with_the_whole_file(ws, batch, tmp_p
     assert state(ws) == before
 
 
+def test_columns_that_were_sorted_apart_from_the_row_numbers_are_refused(ws, batch, tmp_path):
+    header, rows = sheet(batch["quarantine"][1])
+    own = [name for name in header if not name.startswith("geobill_")]
+    rows = [row | {name: other[name] for name in own} for row, other in zip(rows, reversed(rows), strict=True)]
+    before = state(ws)
+    answer = amend(ws, answer_sheet(tmp_path / "r.xlsx", header, rows), batch["batch"])
+    refused(answer, "which is another row's", "the columns were sorted apart", "Nothing was changed")
+    assert state(ws) == before
+
+
 def test_a_row_is_answered_once(ws, batch, tmp_path):
     header, rows = sheet(batch["quarantine"][1])
     rows[0]["largura"] = "0,60"
@@ -367,6 +409,8 @@ def test_what_cannot_be_amended_is_said(ws, batch, tmp_path):
     refused(amend(ws, file, "B00099"), "There is no batch 'B00099'")
     refused(amend(ws, file, batch["batch"], kind="cabinets"), "is of network, not of cabinets")
     refused(amend(ws, file, batch["batch"], "--replace"), "--amend and --replace exclude each other")
+    refused(amend(ws, file, batch["batch"], "--operator", "beta"), "is of alfa, and --operator says beta")
+    assert amend(ws, file, batch["batch"], "--operator", "alfa", "--dry-run").code == 0
     again = amend(ws, file, batch["batch"]).json["batch"]
     refused(amend(ws, file, again), f"{again} is itself an amendment", f"--amend {batch['batch']}")
     refused(geobill("batch", "quarantine", again, workspace=ws), "amends")
@@ -491,9 +535,13 @@ def test_an_undone_amendment_opens_its_rows_again(ws, batch, tmp_path):
     file = answer_sheet(tmp_path / "r.xlsx", header, rows[:1])
     first = amend(ws, file, batch["batch"]).json["batch"]
     assert listed(ws)[batch["batch"]]["still_open"] == 3
-    done("batch", "undo", first, *BY, workspace=ws)
+    undone = done("batch", "undo", first, *BY, workspace=ws)
+    assert (undone["rows"], undone["length_m"]) == (1, "50.00")
+    assert (undone["amends"], undone["waits_again"], undone["still_open"]) == (batch["batch"], 1, 4)
     assert listed(ws)[batch["batch"]]["still_open"] == 4
-    assert amend(ws, file, batch["batch"]).json["still_open"] == 3
+    said = geobill("import", "network", file, "--amend", batch["batch"], workspace=ws).out
+    assert "3 row(s) wait still: answer in these files" in said
+    assert f"with --amend {batch['batch']}" in said
 
 
 def test_undo_is_refused_while_an_invoice_rests_on_its_rows(ws, batch, tmp_path):
@@ -620,3 +668,6 @@ def test_show_says_how_a_file_was_read(ws, batch):
     text = geobill("batch", "show", batch["batch"], workspace=ws).out
     assert "width=largura" in text
     assert "waiting 1 × width_missing" in text
+    for finding in shown["findings"]:
+        assert f"  {finding['severity']} {finding['code']}: " in text
+    assert "; \n" not in text

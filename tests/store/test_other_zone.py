@@ -27,6 +27,11 @@ def systems(root):
         ).fetchall()
 
 
+def test_the_doctor_finds_nothing_wrong_with_a_store_that_measures_nothing_yet(edited):
+    (check,) = [c for c in examine_store(edited / "cadastre.gpkg", 31982) if c.name == "coordinate system"]
+    assert (check.state, "the next command takes it" in check.message) == ("ok", True)
+
+
 def test_a_store_with_nothing_in_it_takes_the_system_of_the_settings_and_says_so(edited):
     answer = geobill("operator", "add", "--id", "alfa", "--name", "Alfa", workspace=edited)
     assert answer.code == 0, answer.err

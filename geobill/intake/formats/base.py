@@ -46,6 +46,10 @@ class Format:
         """Return the file as the library reads it right: itself, or a copy in a new ``folder`` where it says too little."""
         return path
 
+    def unit(self, path: Path) -> str | None:
+        """Return what ``--unit`` would say of the unit that a drawing's header names; None where it names none of those."""
+        return None
+
     def remarks(self, path: Path) -> tuple[Finding, ...]:
         """Say what a person should know about the data as a whole, whichever layer is read."""
         return ()

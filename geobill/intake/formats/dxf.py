@@ -21,7 +21,7 @@ import shapely
 from geobill.domain.finding import Finding
 from geobill.intake.formats.base import Format, broken
 from geobill.intake.formats.dxf_tags import LINES, MARK, Entity, Tags, check_text, pairs, read_tags, with_handles
-from geobill.intake.formats.dxf_units import unit_findings
+from geobill.intake.formats.dxf_units import unit_findings, unit_option
 from geobill.intake.text import Texts, decide, named_encoding
 
 UNICODE_FROM = "AC1021"  # AutoCAD 2007: from here on text is UTF-8, whatever $DWGCODEPAGE says
@@ -80,6 +80,10 @@ class DXF(Format):
         """Follow the version, then $DWGCODEPAGE, unless the letters say otherwise."""
         texts = self.texts(path)
         return ("utf-8", ()) if texts is None else decide(texts, path.name)
+
+    def unit(self, path: Path) -> str | None:
+        """Return the unit of ``$INSUNITS``."""
+        return unit_option(_tags(path).variables)
 
     def remarks(self, path: Path) -> tuple[Finding, ...]:
         """Say the drawing's unit, and what of the file isn't read."""

@@ -3,7 +3,7 @@
 Reference: Autodesk's DXF reference, HEADER ($INSUNITS, $MEASUREMENT); UTM in Brazil, zones 18 to 25.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from geobill.domain.finding import Finding
 
@@ -14,6 +14,7 @@ _UNITS: dict[int, tuple[str, float, str | None]] = {
     13: ("microns", 1e-6, None), 14: ("decimetres", 0.1, None), 15: ("decametres", 10.0, None),
     16: ("hectometres", 100.0, None), 21: ("US survey feet", 1200 / 3937, None),
 }  # fmt: skip
+_ASKS = ("drawing_units", "drawing_units_doubtful")
 _EASTINGS, _NORTHINGS = (100_000.0, 900_000.0), (6_200_000.0, 10_600_000.0)  # metres, all of Brazil
 
 
@@ -29,8 +30,7 @@ def unit_findings(file: str, variables: Mapping[str, str], middle: tuple[float, 
     middle : (float, float) or None
         Where the drawing lies, in its own unit.
     """
-    code = variables.get("$INSUNITS", "").strip()
-    said = _UNITS.get(int(code)) if code.isdigit() else None
+    code, said = _header(variables)
     if said is None:
         other = {"0": "inches or feet", "1": "millimetres, centimetres or metres"}.get(
             variables.get("$MEASUREMENT", "")
@@ -62,6 +62,46 @@ def unit_findings(file: str, variables: Mapping[str, str], middle: tuple[float, 
         )
         fix = f"Ask the operator; if the coordinates are right, import with --unit {fitting[0]}."
         yield Finding("drawing_units_doubtful", "warning", message, fix)
+
+
+def unit_option(variables: Mapping[str, str]) -> str | None:
+    """Return what ``--unit`` would say of the unit in a header; None where there is no such option."""
+    _, said = _header(variables)
+    return None if said is None else said[2]
+
+
+def unit_given(said: Sequence[Finding], header: str | None, given: str, file: str, layer: str) -> list[Finding]:
+    """Put what the header says beside the unit that a person gave, in the place of what was asked of them.
+
+    Parameters
+    ----------
+    said : sequence of Finding
+        Of a layer of a drawing.
+    header : str or None
+        Unit that the header names, as `unit_option` has it.
+    given : str
+        What ``--unit`` says, another one than metres.
+    file, layer : str
+        Their names.
+    """
+    kept = [one for one in said if one.code not in _ASKS]
+    if len(kept) == len(said):
+        return kept
+    if header == given:
+        message = f"{file} was read in {given}, as --unit and its header say."
+        return [*kept, Finding("drawing_units", "note", message, layer=layer)]
+    if header is None:
+        message = f"{file} was read in {given}, as --unit says; its header names no unit to hold against it."
+        return [*kept, Finding("drawing_units", "note", message, layer=layer)]
+    message = f"{file} was read in {given}, as --unit says; its header contradicts that: it says {header}."
+    fix = "Make sure that the operator confirms the unit: many drawings carry the unit of a template."
+    return [*kept, Finding("drawing_units", "warning", message, fix, layer)]
+
+
+def _header(variables: Mapping[str, str]) -> tuple[str, tuple[str, float, str | None] | None]:
+    """Return ``$INSUNITS`` as it is written, and the unit that it names."""
+    code = variables.get("$INSUNITS", "").strip()
+    return code, _UNITS.get(int(code)) if code.isdigit() else None
 
 
 def _in_brazil(middle: tuple[float, float], metres: float) -> bool:

@@ -210,8 +210,8 @@ def _forget(element: Any) -> None:
 def _row(element: Any) -> tuple[dict[tuple[bool, str], str | None], bytes | None]:
     values: dict[tuple[bool, str], str | None] = {}
     drawn = []
-    if element.get("id"):
-        values[False, "id"] = element.get("id")
+    if element.get("id"):  # a program's number for the element, not the sender's for what it shows
+        values[False, "xml_id"] = element.get("id")
     for child in element:
         kind = local(child.tag)
         if kind in NAMES:

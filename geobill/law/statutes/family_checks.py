@@ -91,7 +91,7 @@ def check_family(text: str, packaged: tuple[str, ...] = ()) -> FamilyReport:
 def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise LawError(f"The statute isn't TOML: {fault}. Correct that line.") from None
 
 
