@@ -183,6 +183,6 @@ def make_workspace(folder):
     import_network(root, write_network(files / "gama.geojson", ("G1", 0.5, [(110, 40), (190, 40)], later)), "gama")
     import_network(root, write_network(files / "daec.geojson", ("D1", 0.5, [(110, 30), (190, 30)])), "daec")
     import_cabinets(
-        root, write_cabinets(files / "armarios.geojson", ("E1", 1.5, (5, 5)), ("E2", "2,345", (6, 5))), "beta"
+        root, write_cabinets(files / "armarios.geojson", ("E1", "1,5", (5, 5)), ("E2", "2,345", (6, 5))), "beta"
     )
     return root
