@@ -10,7 +10,7 @@ from geobill.domain.invoice import Decision
 from geobill.domain.network import Operator
 from geobill.intake.reading import Options
 from geobill.pipeline.billing import bill_month
-from geobill.pipeline.imports import import_network
+from geobill.pipeline.imports import import_rows
 from geobill.pipeline.month import price_month
 from geobill.pipeline.registers import add_decision, add_operator
 from geobill.pipeline.value_maps import import_land_values
@@ -43,7 +43,9 @@ def workspace(root, data, layer, owners, **policy):
             default_width_m=D("0.50"),
             duplicate_stretch=ws.settings.policy.duplicate_stretch,
         )
-        import_network(ws, data / "rede_levantada_2024.gpkg", [net], asked, replace=False, dry_run=False, now=NOW)
+        import_rows(
+            ws, "network", data / "rede_levantada_2024.gpkg", [net], asked, replace=False, dry_run=False, now=NOW
+        )
     return ws, report
 
 

@@ -133,17 +133,9 @@ def import_network(
     json: JsonOption = False,
 ) -> None:
     """Import a network (keys: segment, width, operator, installed_on, removed_on, status, service, level, permit, declared_length)."""
-    from geobill.pipeline.imports import import_network as run
-
     opened = shared.open_given(workspace)
     options = _options(opened, operator, crs, default_width, map_, unit, permit, status, encoding)
-    if amend is not None:
-        _answer(_amended(opened, "network", file, layer, amend, options, profile, replace, dry_run), json)
-        return
-    report = run(
-        opened, file, layer or (), options, profile=profile, replace=replace, dry_run=dry_run, now=shared.now()
-    )
-    _answer(report, json)
+    _answer(_read_in(opened, "network", file, layer, amend, options, profile, replace, dry_run), json)
 
 
 @import_app.command("cabinets")
@@ -164,30 +156,37 @@ def import_cabinets(
     json: JsonOption = False,
 ) -> None:
     """Import cabinets (keys: equipment, volume or length, breadth and height, operator, dates, status, permit, service)."""
-    from geobill.pipeline.imports import import_cabinets as run
-
     opened = shared.open_given(workspace)
     options = _options(opened, operator, crs, None, map_, permit=permit, status=status, encoding=encoding)
-    if amend is not None:
-        _answer(_amended(opened, "cabinets", file, layer, amend, options, profile, replace, dry_run), json)
-        return
-    report = run(
-        opened, file, layer or (), options, profile=profile, replace=replace, dry_run=dry_run, now=shared.now()
-    )
-    _answer(report, json)
+    _answer(_read_in(opened, "cabinets", file, layer, amend, options, profile, replace, dry_run), json)
 
 
-def _amended(
+def _read_in(
     opened: Any,
     kind: str,
     file: Path,
     layers: list[str] | None,
-    batch: str,
+    amended: str | None,
     options: Any,
     profile: str | None,
     replace: bool,
     dry_run: bool,
 ) -> Any:
+    """Import a file as a batch of its own, or as the corrected rows of one."""
+    if amended is None:
+        from geobill.pipeline.imports import import_rows
+
+        return import_rows(
+            opened,
+            kind,
+            file,
+            layers or (),
+            options,
+            profile=profile,
+            replace=replace,
+            dry_run=dry_run,
+            now=shared.now(),
+        )
     from geobill.pipeline.amend import amend_batch
 
     if replace or profile is not None:
@@ -195,7 +194,7 @@ def _amended(
         raise InputError(
             f"--amend and {other} exclude each other: an amendment joins its batch and is read as that was."
         )
-    return amend_batch(opened, kind, file, layers or (), batch, options, dry_run=dry_run, now=shared.now())
+    return amend_batch(opened, kind, file, layers or (), amended, options, dry_run=dry_run, now=shared.now())
 
 
 def _options(

@@ -23,7 +23,7 @@ from geobill.domain.finding import ImportReport
 from geobill.errors import InputError
 from geobill.intake.reading import Options
 from geobill.pipeline.billing import BilledMonth, bill_month
-from geobill.pipeline.imports import import_cabinets, import_network
+from geobill.pipeline.imports import import_rows
 from geobill.pipeline.registers import add_operator
 from geobill.pipeline.value_maps import import_land_values
 from geobill.store.settings import FILE_NAME, replace_file
@@ -93,8 +93,8 @@ def _import(workspace: Workspace, files: Path, file: CityFile, now: str, say: Ca
         return import_land_values(
             workspace, path, layer, options, CITY_EDITION, since, replace=False, dry_run=False, now=now
         )
-    run = import_network if file.kind == "network" else import_cabinets
-    return run(workspace, path, [layer] if layer else [], options, replace=False, dry_run=False, now=now)
+    layers = [layer] if layer else []
+    return import_rows(workspace, file.kind, path, layers, options, replace=False, dry_run=False, now=now)
 
 
 def _data(folder: Path, reports: list[tuple[CityFile, ImportReport]], billed: BilledMonth) -> dict[str, Any]:

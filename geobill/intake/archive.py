@@ -17,6 +17,9 @@ from pathlib import Path
 from geobill.errors import InputError
 
 SUFFIXES = (".zip", ".kmz")
+# what the library raises about somebody's archive: damaged bytes, a head that contradicts itself, a name in no code page,
+# a password (RuntimeError) and, under it, a method of packing that it hasn't got (NotImplementedError)
+ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, LookupError, RuntimeError)
 _BLOCK = 1 << 20
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*!\x00-\x1f\x7f]')  # Windows forbids them; the file library reads "!" otherwise
 _LONGEST_NAME = 255  # bytes
@@ -59,7 +62,7 @@ def is_archive(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = {i.filename for i in archive.infolist()[:100]}
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except ZIP_FAULTS:
         return False
     return not names & {"[Content_Types].xml", "mimetype"}
 
@@ -118,20 +121,12 @@ def _unpack_one(archive: Path, prefix: str, target: Path, done: Unpacked, outer:
                 done.files[file] = done.shown[file] = prefix + "/".join(parts)
                 try:
                     _write(opened, member, file)
-                except (
-                    zipfile.BadZipFile,
-                    zlib.error,
-                    EOFError,
-                    OSError,
-                    ValueError,
-                    NotImplementedError,
-                    LookupError,
-                ) as e:
+                except ZIP_FAULTS as e:
                     if isinstance(e, OSError) and e.errno == 28:  # no space left
                         raise InputError(f"{what}: the disk is full: free some space, or unpack it elsewhere.") from e
                     file.unlink(missing_ok=True)
                     done.broken[file] = _why(e, member)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as e:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as e:  # its list of members; an OSError is the disk's
         raise InputError(
             f"{what} is broken: it is no whole ZIP archive ({e}). The copy, the mail or the download was cut short: ask for it again."
         ) from e

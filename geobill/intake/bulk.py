@@ -73,6 +73,7 @@ def iter_batches(path: Path, layer: str, format_: Format, encoding: str, rows: i
     except Exception:
         if format_.reads_itself:
             raise
+        # as in `read_rows`, from the row on where the bulk reader broke off
         for columns, shapes, crs in _row_by_row(path, layer, format_, encoding, rows, done):
             yield _counted(columns, shapes, crs, done)
             done += len(columns)
@@ -185,7 +186,7 @@ def _decoded(table: pa.Table) -> pa.Table:
 def _one(build: Callable[[Any], Any], value: Any) -> Any:
     try:
         return None if value is None else build(value)
-    except Exception:
+    except Exception:  # whatever a library says of one geometry costs that row alone, which is told
         return None
 
 

@@ -50,7 +50,7 @@ def geometries(wkb: np.ndarray | None) -> Shapes:
     missing = pd.isna(wkb)
     try:
         built = shapely.from_wkb(wkb, on_invalid="ignore")
-    except NotImplementedError:
+    except NotImplementedError:  # shapely's word for arcs and surfaces: one such row, and it builds none
         plain = np.array([b is not None and read_kind(b) in _PLAIN for b in wkb], dtype=bool)
         built = np.full(len(wkb), None, dtype=object)
         built[plain] = shapely.from_wkb(wkb[plain], on_invalid="ignore")
@@ -86,7 +86,7 @@ def _comes_apart(collections: np.ndarray) -> bool:
         while len(collections):
             parts = shapely.get_parts(collections)
             collections = parts[shapely.get_type_id(parts) == shapely.GeometryType.GEOMETRYCOLLECTION.value]
-    except NotImplementedError:
+    except NotImplementedError:  # shapely has no class for an arc that GEOS built
         return False
     return True
 

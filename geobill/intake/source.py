@@ -116,7 +116,9 @@ def open_source(path: Path) -> Iterator[Source]:
                 dataset = _opened(path, path.name, known.format, scratch)
                 opened, findings = {dataset: list_layers(dataset)}, list(known.format.remarks(path))
             yield Source(path, tuple(opened), seen.sha256, _layers(path, opened), (*known.findings, *findings))
-        except Exception:
+        except (
+            Exception
+        ):  # whatever stopped the reader, a file that was written meanwhile is the reason; else it goes on
             seen.refuse_changed()
             raise
         seen.refuse_changed()

@@ -203,7 +203,10 @@ def _all_plain(values: Sequence[object]) -> np.ndarray | None:
         return None
     try:
         return shapely.to_wkb(shapely.from_wkt(texts))
-    except (shapely.errors.GEOSException, NotImplementedError):
+    except (
+        shapely.errors.GEOSException,
+        NotImplementedError,
+    ):  # no text of a geometry; an arc, which shapely can't hold
         return None
 
 
@@ -223,7 +226,7 @@ def _bytes(text: str, kind: str) -> tuple[bytes, int]:
         if said and said[1]:
             srid, text = int(said[2]), text[said.end(1) :]
         return shapely.to_wkb(shapely.from_wkt(text)), srid
-    except (shapely.errors.GEOSException, ValueError, IndexError, NotImplementedError):
+    except (shapely.errors.GEOSException, ValueError, IndexError, NotImplementedError):  # the same, or hex cut short
         return UNBUILT, srid
 
 

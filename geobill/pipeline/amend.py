@@ -1,6 +1,6 @@
 """Corrected rows in: what a batch set aside comes back, is checked again and joins the batch as an amendment of it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,33 +10,22 @@ import numpy as np
 
 from geobill.domain.batch import IN_FORCE, Batch
 from geobill.domain.finding import Finding, ImportReport
-from geobill.domain.network import Municipality
 from geobill.errors import InputError
-from geobill.intake.cabinets import read_cabinets
 from geobill.intake.columns import nearest
 from geobill.intake.duplicates import find_stored
-from geobill.intake.network import read_network
 from geobill.intake.put_aside import put_aside
 from geobill.intake.reader import read_layers
 from geobill.intake.reading import Options, Part, Reading
 from geobill.pipeline.amended_file import Asked, amended_parts, pick_layers
 from geobill.pipeline.datum_check import check_datum
-from geobill.pipeline.imports import open_stores, report_of, with_emptiness, with_stored, with_suspects
+from geobill.pipeline.imports import KINDS, open_stores, report_of, with_emptiness, with_stored, with_suspects
 from geobill.pipeline.kept_options import kept_options, options_text
 from geobill.pipeline.permits import check_rows
 from geobill.pipeline.place import place_of
 from geobill.pipeline.quarantine import load_quarantine, write_quarantine
 from geobill.store.batches import family, still_open
-from geobill.store.networks import Cadastre
 from geobill.store.permits import PermitRegister
 from geobill.store.workspace import Workspace
-
-Read = Callable[[Sequence[Part], Municipality, Collection[str]], Reading]
-# kind of batch → its reader, what a row is named by, how its rows are kept
-KINDS: Mapping[str, tuple[Read, str, Callable[[Cadastre, gpd.GeoDataFrame, str, str], None]]] = {
-    "network": (read_network, "segment", Cadastre.save_segments),
-    "cabinets": (read_cabinets, "equipment", Cadastre.save_equipment),
-}
 
 
 def amend_batch(

@@ -1,7 +1,7 @@
 """Networks and cabinets in: read, check, report, keep; each import is all or nothing."""
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from geobill.pipeline.datum_check import check_datum
 from geobill.pipeline.kept_options import options_text
 from geobill.pipeline.permits import check_rows
 from geobill.pipeline.place import place_of
-from geobill.pipeline.profiles import Delivery, open_delivery, width_findings
+from geobill.pipeline.profiles import open_delivery, width_findings
 from geobill.pipeline.quarantine import load_quarantine, write_quarantine
 from geobill.store.batches import Batches, family
 from geobill.store.networks import Cadastre
@@ -28,64 +28,29 @@ from geobill.store.permits import PermitRegister
 from geobill.store.registers import Registers
 from geobill.store.workspace import Workspace
 
-
-def import_network(
-    workspace: Workspace,
-    path: Path,
-    layers: Sequence[str],
-    options: Options,
-    *,
-    profile: str | None = None,
-    replace: bool,
-    dry_run: bool,
-    now: str,
-) -> ImportReport:
-    """Read a network file and keep its good rows, all or nothing."""
-
-    def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
-        cadastre.save_segments(rows, batch, now)
-
-    delivery = open_delivery(workspace.root, "network", path, layers, options, profile)
-    return _import(
-        workspace, "network", path, delivery, options, read_network, save, replace=replace, dry_run=dry_run, now=now
-    )
+Read = Callable[[Sequence[Part], Municipality, Collection[str]], Reading]
+# kind of batch → its reader, what a row is named by, how its rows are kept
+KINDS: Mapping[str, tuple[Read, str, Callable[[Cadastre, gpd.GeoDataFrame, str, str], None]]] = {
+    "network": (read_network, "segment", Cadastre.save_segments),
+    "cabinets": (read_cabinets, "equipment", Cadastre.save_equipment),
+}
 
 
-def import_cabinets(
-    workspace: Workspace,
-    path: Path,
-    layers: Sequence[str],
-    options: Options,
-    *,
-    profile: str | None = None,
-    replace: bool,
-    dry_run: bool,
-    now: str,
-) -> ImportReport:
-    """Read a file of cabinets and keep its good rows, all or nothing."""
-
-    def save(cadastre: Cadastre, rows: gpd.GeoDataFrame, batch: str) -> None:
-        cadastre.save_equipment(rows, batch, now)
-
-    delivery = open_delivery(workspace.root, "cabinets", path, layers, options, profile)
-    return _import(
-        workspace, "cabinets", path, delivery, options, read_cabinets, save, replace=replace, dry_run=dry_run, now=now
-    )
-
-
-def _import(
+def import_rows(
     workspace: Workspace,
     kind: str,
     path: Path,
-    delivery: Delivery,
+    layers: Sequence[str],
     options: Options,
-    read: Callable[[Sequence[Part], Municipality, Collection[str]], Reading],
-    save: Callable[[Cadastre, gpd.GeoDataFrame, str], None],
     *,
+    profile: str | None = None,
     replace: bool,
     dry_run: bool,
     now: str,
 ) -> ImportReport:
+    """Read a file of a network or of cabinets (``kind`` in `KINDS`) and keep its good rows, all or nothing."""
+    read, _, save = KINDS[kind]
+    delivery = open_delivery(workspace.root, kind, path, layers, options, profile)
     parts, place = delivery.parts, place_of(workspace)
     found = [part.layer for part in parts]
     name, sha256 = ", ".join(one.name for one in found), found[0].sha256
@@ -120,7 +85,7 @@ def _import(
                 encoding=", ".join(dict.fromkeys(one.encoding for one in found)),
                 options=options_text(parts),
             )
-            save(cadastre, reading.accepted, batch)
+            save(cadastre, reading.accepted, batch, now)
         quarantine = load_quarantine(workspace, connection, batch, now) if batch is not None else None
     return dataclasses.replace(report, quarantine=write_quarantine(workspace, quarantine, batch or ""))
 

@@ -2,38 +2,28 @@
 
 from pathlib import Path
 
-from geobill.errors import StoreError
-from geobill.store.settings import replace_file
+from geobill.store.own_texts import own_names, read_own, save_own
 
 FOLDER = "profiles"
 
 
 def own_profiles(root: Path) -> tuple[str, ...]:
     """Names of the profiles that a workspace has, in order."""
-    return tuple(sorted(p.stem for p in (root / FOLDER).glob("*.toml")))
+    return own_names(root, FOLDER)
 
 
 def read_profile_text(root: Path, name: str) -> str:
-    """Return the text of a workspace's profile; ``name`` is one of `own_profiles`.
+    """Return the text of a workspace's profile, without what Notepad adds; ``name`` is one of `own_profiles`.
 
     Raises
     ------
     StoreError
         If the file can't be read.
     """
-    path = root / FOLDER / f"{name}.toml"
-    try:
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise StoreError(f"{path} can't be read: {fault}. Restore it from a copy, or save the profile again.") from None
+    text = read_own(root, FOLDER, name, "Restore it from a copy, or save the profile again.")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def save_profile_text(root: Path, name: str, text: str) -> Path:
-    """Write a profile into a workspace, the old one or the new one whole; return where. ``name`` is a checked one."""
-    path = root / FOLDER / f"{name}.toml"
-    try:
-        path.parent.mkdir(exist_ok=True)
-    except OSError as fault:
-        raise StoreError(f"{path.parent} can't be made: {fault.strerror}.") from None
-    replace_file(path, text.encode("utf-8"))
-    return path
+    """Write a profile into a workspace; return where. ``name`` is a checked one."""
+    return save_own(root, FOLDER, name, text)

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from geobill.errors import LawError, StoreError
+from geobill.errors import LawError
 from geobill.law.statutes import STATUTES, packaged_text
-from geobill.store.settings import replace_file
+from geobill.store.own_texts import own_names, read_own, save_own
 
 FOLDER = "statutes"
 
 
 def own_statutes(root: Path) -> tuple[str, ...]:
     """Names of the statutes that were installed in a workspace, in order."""
-    return tuple(sorted(p.stem for p in (root / FOLDER).glob("*.toml")))
+    return own_names(root, FOLDER)
 
 
 def read_statute(root: Path | None, name: str) -> str:
@@ -32,19 +32,9 @@ def read_statute(root: Path | None, name: str) -> str:
             f"There is no statute {name!r}. Known: {', '.join((*STATUTES, *own))}. A law that differs from one of these in figures "
             "only is added with geobill statute new --like NAME FILE.toml."
         )
-    path = root / FOLDER / f"{name}.toml"
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise StoreError(f"{path} can't be read: {fault}. Restore it from a copy.") from None
+    return read_own(root, FOLDER, name, "Restore it from a copy.")
 
 
 def save_statute(root: Path, name: str, text: str) -> Path:
     """Write a statute into a workspace, the very bytes; return where."""
-    path = root / FOLDER / f"{name}.toml"
-    try:
-        path.parent.mkdir(exist_ok=True)
-    except OSError as fault:
-        raise StoreError(f"{path.parent} can't be made: {fault.strerror}.") from None
-    replace_file(path, text.encode("utf-8"))
-    return path
+    return save_own(root, FOLDER, name, text)

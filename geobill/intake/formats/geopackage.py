@@ -6,26 +6,19 @@ from pathlib import Path
 from pyproj import CRS
 
 from geobill.domain.finding import Finding
-from geobill.intake.formats.base import Format, broken
-from geobill.intake.formats.sqlite import MARK, check_pages, check_whole, log_of, opened, refuse_links
+from geobill.intake.formats.base import broken
+from geobill.intake.formats.sqlite import SQLiteFormat, check_pages, check_whole, log_of, opened, refuse_links
 from geobill.intake.prj import read_prj
 
 
-class GeoPackage(Format):
+class GeoPackage(SQLiteFormat):
     """OGC GeoPackage."""
 
     name = "GeoPackage"
     suffixes = (".gpkg",)
     driver = "GPKG"
-    fid_is_column = True
-    mark = MARK
     reads = "every layer, each in its own system; views; tables without geometry; curves are made straight"
     leaves_out = "rasters and tiles, styles"
-
-    def parts(self, path: Path) -> tuple[Path, ...]:
-        """Return the file, and the write-ahead log beside it where somebody still has it open in QGIS."""
-        log = log_of(path)
-        return (path,) if log is None else (path, log)
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """See that it is SQLite with the table of contents that every GeoPackage has, or that it may be in the log."""

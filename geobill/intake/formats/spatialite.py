@@ -4,25 +4,18 @@ import sqlite3
 from pathlib import Path
 
 from geobill.errors import InputError
-from geobill.intake.formats.base import Format, broken
-from geobill.intake.formats.sqlite import MARK, check_pages, check_whole, log_of, opened, refuse_links
+from geobill.intake.formats.base import broken
+from geobill.intake.formats.sqlite import SQLiteFormat, check_pages, check_whole, log_of, opened, refuse_links
 
 
-class SpatiaLite(Format):
+class SpatiaLite(SQLiteFormat):
     """SQLite whose table ``geometry_columns`` says where the geometry is: SpatiaLite's, or the plain one of OGR."""
 
     name = "SpatiaLite"
     suffixes = (".sqlite", ".sqlite3", ".db")
     driver = "SQLite"
-    fid_is_column = True
-    mark = MARK
     reads = "every table and view with geometry, each in its own system"
     leaves_out = "tables that open other files; rasters, topologies, networks; SQLite without tables of geometry"
-
-    def parts(self, path: Path) -> tuple[Path, ...]:
-        """Return the file, and the write-ahead log beside it where somebody still has it open."""
-        log = log_of(path)
-        return (path,) if log is None else (path, log)
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """See that it is SQLite with tables of geometry."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from geobill.errors import InputError
-from geobill.intake.formats.base import broken
+from geobill.intake.formats.base import Format, broken
 
 MARK = re.compile(rb"SQLite format 3\0")
 # modules of virtual tables that look into the file itself: indexes in space and in text; others open other files
@@ -32,6 +32,18 @@ def log_of(path: Path) -> Path | None:
     """Return the write-ahead log beside a database that somebody still has open, or left so; None without one."""
     log = path.with_name(path.name + "-wal")
     return log if log.is_file() and log.stat().st_size else None
+
+
+class SQLiteFormat(Format):
+    """A format that is one SQLite file."""
+
+    fid_is_column = True
+    mark = MARK
+
+    def parts(self, path: Path) -> tuple[Path, ...]:
+        """Return the file, and the write-ahead log beside it where somebody still has it open in QGIS."""
+        log = log_of(path)
+        return (path,) if log is None else (path, log)
 
 
 @contextmanager

@@ -7,13 +7,13 @@ that a workbook that would fill the memory is refused before anybody unpacks it.
 import posixpath
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
 from geobill.errors import InputError
+from geobill.intake.archive import ZIP_FAULTS
 from geobill.intake.formats.base import broken
 
 MOST_BYTES = 2 << 30  # of all parts together
@@ -45,7 +45,7 @@ def is_workbook(path: Path) -> bool:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             kind = archive.read("mimetype") if "mimetype" in names else b""
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, ValueError, EOFError):
+    except ZIP_FAULTS:
         return False
     return "xl/workbook.xml" in names or kind.startswith(b"application/vnd.oasis.opendocument.spreadsheet")
 
@@ -64,7 +64,7 @@ def check_parts(path: Path) -> None:
             for member in members:  # the sizes that they say are the ones they have, and the sums are right
                 for _ in _blocks(archive, member):
                     pass
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error) as e:
+    except ZIP_FAULTS as e:
         raise broken(path, f"it isn't whole ({e})") from None
 
 
