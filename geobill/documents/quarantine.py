@@ -47,6 +47,7 @@ MOST_COLUMNS = 16_384
 RED, GREY, PAPER = "#c03a2b", "#6b6b6b", "#fff7df"
 SAMPLE, WIDEST = 200, 45  # rows that set the width of a column; characters
 WIDTHS = {WORDS: 34, ADVICE: 45, WKT: 30}  # of columns that don't depend on the rows
+GUIDE_WIDTH, LINE_HEIGHT = 110, 15  # characters; points
 PAPER_A4 = 9
 
 
@@ -228,7 +229,7 @@ def _looks(book: Any) -> dict[str, Any]:
         "head": book.add_format({"bold": True, "font_color": "#ffffff", "bg_color": GREY, "valign": "top"}),
         "head_own": book.add_format({"bold": True, "bg_color": "#f2c94c", "valign": "top"}),
         "said": book.add_format({**plain, "font_color": GREY}),
-        "number": book.add_format({"valign": "top", "font_color": GREY}),
+        "number": book.add_format({"valign": "top", "align": "left", "font_color": GREY}),
         "wrapped": book.add_format({**plain, "text_wrap": True}),
         "own": book.add_format({**plain, "bg_color": PAPER}),
         "title": book.add_format({"bold": True, "font_size": 14}),
@@ -251,6 +252,8 @@ def _write_sheet(
     for number, row in enumerate(rows.itertuples(index=False), 1):
         said, kept = _said(quarantine, row), row.columns or {}
         shape = wkt_text(row.geometry)
+        if (lines := max(_lines(said[name], WIDTHS[name]) for name in (WORDS, ADVICE))) > 1:
+            sheet.set_row(number, lines * LINE_HEIGHT)
         cells = {**said, **{name: kept.get(column) for column, name in names.items()}, WKT: shape}
         for at, name in enumerate(header):
             value = cells[name]
@@ -274,7 +277,7 @@ def _write_sheet(
 
 
 def _write_readme(sheet: Any, looks: Mapping[str, Any], quarantine: Quarantine) -> None:
-    sheet.set_column(0, 0, 110)
+    sheet.set_column(0, 0, GUIDE_WIDTH)
     sheet.write_string(0, 0, f"Linhas a corrigir: {quarantine.file}", looks["title"])
     sheet.set_landscape()
     sheet.set_paper(PAPER_A4)
@@ -287,4 +290,14 @@ def _write_readme(sheet: Any, looks: Mapping[str, Any], quarantine: Quarantine) 
         "crs": quarantine.crs,
     }
     for number, line in enumerate(README_OF_A_MAP if quarantine.of_a_map else README, 2):
-        sheet.write_string(number, 0, line.format(**facts), looks["text"])
+        text = line.format(**facts)
+        sheet.set_row(number, _lines(text, GUIDE_WIDTH) * LINE_HEIGHT)
+        sheet.write_string(number, 0, text, looks["text"])
+
+
+def _lines(text: str, width: int) -> int:
+    """Count the lines that a wrapped text takes in a column, a little too many rather than one too few.
+
+    A workbook holds the height of its rows: no program works it out when it opens one that was written row by row.
+    """
+    return max(1, -(-len(text) // max(1, int(width * 0.9))))

@@ -1,6 +1,7 @@
 """What an import sets aside comes back corrected and joins it; imports are listed, shown, taken back while nothing rests on them."""
 
 import json
+import re
 import shutil
 import sqlite3
 import zipfile
@@ -205,6 +206,15 @@ def test_what_is_set_aside_is_written_beside_the_workspace(ws, batch):
     assert f"resposta ao lote {batch['batch']}" in guide
     assert "rede.geojson" in guide
     assert "EPSG:31983" in guide
+
+
+def test_rows_of_the_workbook_are_as_high_as_their_words(batch):
+    advice = sheet(batch["quarantine"][1])[1][0]["geobill_o_que_fazer"]
+    assert 45 < len(advice) < 80  # two lines of the column
+    with zipfile.ZipFile(batch["quarantine"][1]) as book:
+        guide, rows = (book.read(f"xl/worksheets/sheet{n}.xml").decode() for n in (1, 2))
+    assert re.search(r'<row r="2"[^>]* ht="30"', rows)
+    assert "30" in re.findall(r' ht="(\d+)"', guide)
 
 
 def test_a_dry_run_and_an_import_without_faults_write_none(ws, tmp_path):
