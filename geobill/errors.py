@@ -26,6 +26,17 @@ class StoreError(GeobillError):
     """The workspace can't be opened, read or written."""
 
 
+class ConflictError(GeobillError):
+    """Somebody else changed in between what a person decides on: nothing of theirs is written over.
+
+    ``subject`` is what was decided on, ``what`` was done to it, ``by`` whom and ``at`` which moment (UTC, ISO text with Z).
+    """
+
+    def __init__(self, message: str, subject: str, what: str, by: str, at: str):
+        super().__init__(message)
+        self.subject, self.what, self.by, self.at = subject, what, by, at
+
+
 class BooksDontCloseError(GeobillError):
     """A conservation sum is off: the run stops and says where (design, promise 1)."""
 

@@ -46,6 +46,44 @@ ZONES: tuple[str, ...] = (
     "land_value",  # decimal text, reais a square metre, more than 0
     "geometry",  # MultiPolygon, valid
 )
+SURVEY_LINES: tuple[str, ...] = (
+    "source_row",  # int, counts through all layers of the survey; first is 1
+    "segment",  # exact text id; the row number where none is mapped
+    "operator",  # None where nobody said
+    "service",
+    "level",
+    "width_m",  # decimal text, None where it wasn't measured
+    "geometry",  # MultiLineString
+)
+SURVEY_EQUIPMENT: tuple[str, ...] = (
+    "source_row",
+    "equipment",
+    "operator",
+    "service",
+    "volume_m3",  # decimal text, None where it wasn't measured
+    "geometry",  # any type
+)
+FOUND: tuple[str, ...] = (  # a finding of a detection; figures are decimal text, None where there is none
+    "kind",  # domain.detection.FINDING_KINDS
+    "source_row",  # of the surveyed row; of the permitted one where kind is missing_in_survey
+    "segment",  # its id
+    "operator",
+    "service",
+    "level",
+    "start_m",  # float, along the row's own line
+    "end_m",
+    "length_m",  # to the centimetre; 0.00 for equipment
+    "permitted",  # id of the permitted row concerned
+    "offset_mean_m",  # distance to the nearest permitted line along the stretch
+    "offset_p95_m",
+    "offset_max_m",
+    "confidence",  # 0.00 to 1.00
+    "width_m",
+    "permitted_width_m",
+    "volume_m3",
+    "permitted_volume_m3",
+    "geometry",  # LineString: a stretch of the row's own line; Point for equipment
+)
 ASIDE: tuple[str, ...] = (  # a row that was set aside
     "source_row",  # int, counts through all layers of its batch
     "layer",

@@ -61,6 +61,7 @@ STEPS: dict[str, Step] = {
     acts.PROJECTS_SUSPENDED: Step("the suspension of new projects", EXECUTION, "9 § 3", (acts.FINED,), once=False),
     acts.PROJECTS_RELEASED: Step("the release", EXECUTION, "9 § 3", (acts.PROJECTS_SUSPENDED,), once=False),
     acts.REGISTER_DELIVERED: Step("the delivery of the register", frozenset({UNREGISTERED}), "12 §§ 1, 3"),
+    acts.FOUND: Step("the record of what was found", frozenset({CLANDESTINE, NONCONFORMITY}), "4, 10 § 1"),
 }
 COMMANDS: dict[str, str] = {
     acts.NOTIFIED: "notify",

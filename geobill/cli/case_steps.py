@@ -1,6 +1,7 @@
 """What the commands of cases share: a step taken and answered, the days of a fine, what was typed."""
 
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ def take(
     *,
     until: str | None = None,
     note: str = "",
+    proven: tuple[str, str] | None = None,
 ) -> None:
-    """Record a step and say what came of it."""
+    """Record a step and say what came of it; ``proven`` is the day of installation and its proof, recorded before it."""
     from geobill.cli.answers import finding_answer
+    from geobill.cli.case_findings import case_named
     from geobill.domain import case as acts
     from geobill.domain.dates import parse_date
     from geobill.pipeline.cases import take_step
@@ -32,8 +35,14 @@ def take(
             raise InputError("--by is blank: each step says who did or signed it. Nothing was changed.")
         if not said.isprintable():
             raise InputError(f"{option} {said!r} holds a character that can't be seen. Type it anew.")
+    opened = shared.open_given(workspace)
+    named = case_named(opened, case.strip())
+    first = None
+    if proven is not None:
+        day, proof = parse_date(proven[0], "--installed-on"), said_words("--proof", proven[1])
+        first = acts.CaseAct(named, acts.INSTALLED, day, by.strip(), proof)
     act = acts.CaseAct(
-        case.strip(),
+        named,
         getattr(acts, kind),
         parse_date(on, "--on"),
         by.strip(),
@@ -41,7 +50,7 @@ def take(
         None if until is None else parse_date(until, "--until"),
         note=note,
     )
-    taken = take_step(shared.open_given(workspace), act, shared.now(), paper)
+    taken = take_step(opened, act, shared.now(), paper, first=first)
     data = {
         **case_answer(taken.state),
         "act": act_answer(taken.act),
@@ -131,8 +140,8 @@ def charge_days(
     shared.answer(data, json, said)
 
 
-def case_answer(state: Any, whole: bool = False) -> dict[str, Any]:
-    """One case as ``case list`` shows it; ``whole`` adds every step."""
+def case_answer(state: Any, whole: bool = False, today: date | None = None) -> dict[str, Any]:
+    """One case as ``case list`` shows it; ``whole`` adds every step, ``today`` the terms that run on that day or ran out."""
     from dataclasses import asdict
 
     from geobill.domain.record import to_plain
@@ -145,7 +154,24 @@ def case_answer(state: Any, whole: bool = False) -> dict[str, Any]:
         "doubled_until": None if state.doubled_until is None else state.doubled_until.isoformat(),
         "missing": [asdict(m) for m in state.missing],
     }
+    if today is not None:
+        data["terms"] = terms_answer(file, today)
     return data | ({"acts": [act_answer(a) for a in file.acts]} if whole else {})
+
+
+def terms_answer(file: Any, today: date) -> list[dict[str, Any]]:
+    """Terms of a case that nothing has answered, each with a warning where it ends soon or has run out."""
+    from geobill.billing.terms import open_terms
+    from geobill.domain.record import to_plain
+
+    return [{**to_plain(t), "warning": t.warning} for t in open_terms(file, today)]
+
+
+def term_line(t: dict[str, Any]) -> str:
+    """Say a term for a person."""
+    left = f"{t['days_left']} day(s) left" if t["days_left"] >= 0 else f"ran out {-t['days_left']} day(s) ago"
+    head = "    ! " if t["warning"] else "    "
+    return f"{head}term of {t['of']} of {t['since']}: until {t['until']} (art. {t['article']}), {left}"
 
 
 def act_answer(act: Any) -> dict[str, Any]:
@@ -162,7 +188,9 @@ def describe(c: dict[str, Any]) -> str:
     if c["doubled_from"]:
         until = f" until {c['doubled_until']}" if c["doubled_until"] else ""
         lines.append(f"    charged by the case from {c['doubled_from']}{until}")
+    lines += map(term_line, c.get("terms", ()))
     lines += [f"    before it is charged (art. {m['article']}): {m['message']}" for m in c["missing"]]
+    lines += [f"    finding {f['id']}  {f['kind']}  {f['length_m']} m" for f in c.get("stands_on", ())]
     for act in c.get("acts", ()):
         said = " ".join(
             filter(None, (act["reference"], act["by"], act["note"], act["until"] and f"until {act['until']}"))

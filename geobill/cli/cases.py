@@ -7,6 +7,7 @@ import typer
 
 from geobill.cli import app as shared
 from geobill.cli.app import JsonOption, WorkspaceOption
+from geobill.cli.case_findings import case_named, describe_waiting, dismiss_finding, open_on, stands_on, waiting
 from geobill.cli.case_steps import (
     case_answer,
     charge_days,
@@ -25,7 +26,7 @@ case_app = typer.Typer(
     help="Cases: what is held against an operator, each step of the law and its paper (arts. 4, 9, 10, 12).",
 )
 
-CaseArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the case.")]
+CaseArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the case, or of a finding that is in it.")]
 StepOn = Annotated[str, typer.Option("--on", metavar="D", help="Day of the act, YYYY-MM-DD.")]
 StepBy = Annotated[str, typer.Option("--by", metavar="WHO", help="Who did or signed it.")]
 ReferenceOption = Annotated[str, typer.Option(metavar="REF", help="Number of the paper.")]
@@ -40,15 +41,30 @@ OutcomeOption = Annotated[str, typer.Option(metavar="accepted|rejected", help="H
 
 @case_app.command("open")
 def case_open(
+    subject: Annotated[str, typer.Option(metavar="TEXT", help="What it is about, as the papers say it.")],
     kind: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="clandestine|unregistered|infraction|nonconformity",
-            help="What is held against it: arts. 10, 12, 9, 4.",
+            help="What is held against it: arts. 10, 12, 9, 4; findings say it themselves.",
         ),
-    ],
-    operator: Annotated[str, typer.Option(metavar="ID", help="Against whom.")],
-    subject: Annotated[str, typer.Option(metavar="TEXT", help="What it is about, as the papers say it.")],
+    ] = None,
+    operator: Annotated[
+        str | None, typer.Option(metavar="ID", help="Against whom; findings say it themselves.")
+    ] = None,
+    finding: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="A finding to open it on; may be repeated. Its rows come in, its auto is drawn up."
+        ),
+    ] = None,
+    default_width: Annotated[
+        str | None, typer.Option(metavar="M", help="With --finding: width of stretches without one in the survey.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="WHO", help="With --finding: who draws up the auto de constatação.")
+    ] = None,
+    reference: Annotated[str, typer.Option(metavar="REF", help="With --finding: number of the auto.")] = "",
     id_: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="Id of the case (else the next YEAR-NNN).")
     ] = None,
@@ -66,12 +82,27 @@ def case_open(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Open a case over stored rows of an operator."""
+    """Open a case over stored rows of an operator, or on findings of a survey."""
     from geobill.domain.case import Case
     from geobill.pipeline.cases import list_cases, match_rows, open_case
 
-    opened = shared.open_given(workspace)
     day = read_day(on)
+    if finding:
+        if segment or equipment or rows:
+            raise InputError(
+                "--segment, --equipment and --rows name stored rows; a case on findings is about theirs. Nothing was changed. "
+                "Open one case on the findings and another over the rows."
+            )
+        typed = {"by": by, "kind": kind, "operator": operator, "permit": permit, "reference": reference}
+        open_on(workspace, finding, id_=id_, day=day, subject=subject, default_width=default_width, json=json, **typed)
+        return
+    if by or reference or default_width:
+        raise InputError("--by, --reference and --default-width belong to --finding. Nothing was changed.")
+    if kind is None or operator is None:
+        raise InputError(
+            "--kind and --operator say what is held against whom; give both, or --finding ID. Nothing was changed."
+        )
+    opened = shared.open_given(workspace)
     segments, boxes = (tuple(dict.fromkeys(i.strip() for i in ids or ())) for ids in (segment, equipment))
     if rows is not None:
         more = match_rows(opened, operator.strip(), read_ids(rows))
@@ -172,29 +203,50 @@ def case_confirm(
     on: StepOn,
     by: StepBy,
     reference: ReferenceOption = "",
+    installed_on: Annotated[
+        str | None,
+        typer.Option(metavar="D", help="With doubled: the proven day of installation, recorded first (art. 10 § 3)."),
+    ] = None,
+    proof: Annotated[str, typer.Option(metavar="REF", help="With --installed-on: what proves it.")] = "",
     paper: PaperOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Record the Secretary's act; all that the law asks for before it is listed in one refusal."""
+    """Record the Secretary's act; all that the law asks for before it is listed in one refusal.
+
+    Charged double it counts from the proven day of installation, else from the law's publication (art. 10 § 3).
+    """
     kinds = {"doubled": "DOUBLED", "forfeited": "FORFEITED"}
     if outcome not in kinds:
         raise InputError(f"--outcome can't be {outcome!r}. Allowed: {', '.join(kinds)}.")
-    take(kinds[outcome], case, on, by, reference, paper, workspace, json)
+    if (installed_on is not None) != bool(proof.strip()) or (proof.strip() and outcome != "doubled"):
+        raise InputError(
+            "--installed-on and --proof go together, with --outcome doubled: art. 10 § 3 counts from a day that is proven. Nothing "
+            "was changed. Without them the publication of the law counts, or the day that `case installed` recorded."
+        )
+    proven = None if installed_on is None else (installed_on, proof)
+    take(kinds[outcome], case, on, by, reference, paper, workspace, json, proven=proven)
 
 
 @case_app.command("dismiss")
 def case_dismiss(
     case: CaseArgument,
-    on: StepOn,
     by: StepBy,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why.")],
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="D", help="Day of the act, YYYY-MM-DD; needed for a case.")
+    ] = None,
     reference: ReferenceOption = "",
     paper: PaperOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Dismiss the case: nothing is charged by it, from its first day."""
+    """Dismiss the case: nothing is charged by it, from its first day. A finding in no case is dismissed as a reviewer does."""
+    extras = {"--on": on, "--reference": reference, "--paper": paper}
+    if dismiss_finding(workspace, case.strip(), by, said_words("--reason", reason), extras, json):
+        return
+    if on is None:
+        raise InputError("--on is missing: the dismissal of a case has a day. Nothing was changed.")
     take("DISMISSED", case, on, by, reference, paper, workspace, json, note=said_words("--reason", reason))
 
 
@@ -316,11 +368,17 @@ for _name, _kind, _said in PLAIN_STEPS:
 
 @case_app.command("list")
 def case_list(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List the cases: state, rows, and what the decision still lacks."""
+    """List the cases: state, rows, terms, what the decision still lacks; and the findings that wait."""
     from geobill.pipeline.cases import list_cases
 
-    found = [case_answer(s) for s in list_cases(shared.open_given(workspace))]
-    shared.answer({"cases": found}, json, lambda: "\n".join(map(describe, found)) or "No cases yet.")
+    opened = shared.open_given(workspace)
+    found = [case_answer(s, today=shared.today()) for s in list_cases(opened)]
+    data = {"cases": found, "findings": waiting(opened)}
+    shared.answer(
+        data,
+        json,
+        lambda: "\n".join([*map(describe, found), *describe_waiting(data["findings"])]) or "No cases yet.",
+    )
 
 
 @case_app.command("show")
@@ -328,6 +386,7 @@ def case_show(case: CaseArgument, workspace: WorkspaceOption = None, json: JsonO
     """Show a case's whole file, step by step."""
     from geobill.pipeline.cases import list_cases
 
-    (state,) = list_cases(shared.open_given(workspace), case.strip())
-    data = case_answer(state, whole=True)
+    opened = shared.open_given(workspace)
+    (state,) = list_cases(opened, case_named(opened, case.strip()))
+    data = {**case_answer(state, whole=True, today=shared.today()), "stands_on": stands_on(opened, state.file.case.id)}
     shared.answer(data, json, lambda: describe(data))

@@ -11,15 +11,18 @@ from geobill.cli import app as shared
 from geobill.cli.app import COMMON, JsonOption, WorkspaceOption
 from geobill.cli.batches import batch_app
 from geobill.cli.bill import bill_app
+from geobill.cli.case_sync import case_sync
 from geobill.cli.cases import case_app
 from geobill.cli.correct import correct
 from geobill.cli.credit import credit_app
 from geobill.cli.crs import crs_app
 from geobill.cli.deadlines import deadlines
 from geobill.cli.deposits import deposit_app, fee_app
+from geobill.cli.detect import detect
 from geobill.cli.doctor import doctor
 from geobill.cli.explain import explain, verify
 from geobill.cli.files import import_app
+from geobill.cli.findings import finding_app
 from geobill.cli.formats import formats
 from geobill.cli.inspect import inspect
 from geobill.cli.invoices import invoice_app
@@ -28,6 +31,8 @@ from geobill.cli.month import price
 from geobill.cli.permits import decree_app, permit_app
 from geobill.cli.policy import decision_app, policy_app
 from geobill.cli.profiles import profile_app
+from geobill.cli.qgis import qgis
+from geobill.cli.serve import serve
 from geobill.cli.setup import init, operator_app
 from geobill.cli.simulate import report_app, simulate
 from geobill.cli.suspensions import suspension_app
@@ -55,7 +60,11 @@ app.add_typer(permit_app, name="permit")
 app.add_typer(deposit_app, name="deposit", short_help="The deposit (caução): three monthly prices.")
 app.add_typer(fee_app, name="fee", short_help="Emolumentos that a decree costs.")
 app.add_typer(decree_app, name="decree")
+app.command()(detect)
+app.add_typer(finding_app, name="finding", short_help="What surveys found: what waits for a decision, what was decided.")
 app.add_typer(case_app, name="case", short_help="What is held against an operator, step by step (arts. 4, 9, 10, 12).")
+case_app.command("sync")(case_sync)
+app.command()(qgis)
 app.command()(inspect)
 app.command()(formats)
 app.command()(price)
@@ -70,6 +79,7 @@ app.add_typer(suspension_app, name="suspension", short_help="Orders of courts, a
 app.add_typer(templates_app, name="templates")
 app.command()(explain)
 app.command()(verify)
+app.command()(serve)
 app.command()(deadlines)
 app.command()(doctor)
 

@@ -24,9 +24,11 @@ def init(
     json: JsonOption = False,
 ) -> None:
     """Make a workspace: geobill.toml and the embedded store cadastre.gpkg."""
+    from geobill.pipeline.store_styles import style_store
     from geobill.store.workspace import init_workspace
 
     made = init_workspace(folder, statute, shared.now(), db)
+    style_store(made, shared.now())
     data = {
         "workspace": str(made.root),
         "settings": str(made.root / "geobill.toml"),

@@ -14,6 +14,7 @@ import numpy as np
 import pyogrio
 from shapely.geometry import Polygon
 
+from geobill.demo.field import FIELD_FILE, FIELD_LAYER, make_field
 from geobill.demo.networks import draw_cabinets, draw_cable, draw_containers, draw_gas, draw_municipal_water, draw_water
 from geobill.demo.streets import CITY_CRS, N_BLOCKS, Grid
 from geobill.domain.network import Authority, Operator
@@ -199,19 +200,24 @@ def write_city(city: City, folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    return [_write(getattr(city, spec.frame), folder / spec.file, spec.layer) for spec in CITY_FILES]
+
+
+def write_survey(city: City, folder: str | Path) -> Path:
+    """Write the survey of Alfa's cables beside the town's files; the content is the same each time."""
+    return _write(make_field(city.cable), Path(folder) / FIELD_FILE, FIELD_LAYER)
+
+
+def _write(frame: gpd.GeoDataFrame, path: Path, layer: str) -> Path:
     before = pyogrio.get_gdal_config_option("OGR_CURRENT_DATE")
     pyogrio.set_gdal_config_options({"OGR_CURRENT_DATE": "2026-01-01T00:00:00.000Z"})
     try:
-        for spec in CITY_FILES:
-            path = folder / spec.file
-            for old in folder.glob(f"{path.stem}.*"):
-                old.unlink()
-            pyogrio.write_dataframe(getattr(city, spec.frame), path, layer=spec.layer, **_FORMATS[path.suffix])
-            written.append(path)
+        for old in path.parent.glob(f"{path.stem}.*"):
+            old.unlink()
+        pyogrio.write_dataframe(frame, path, layer=layer, **_FORMATS[path.suffix])
     finally:
         pyogrio.set_gdal_config_options({"OGR_CURRENT_DATE": before})
-    return written
+    return path
 
 
 _FORMATS: dict[str, dict[str, Any]] = {
@@ -258,5 +264,6 @@ def _land_values(grid: Grid, rng: np.random.Generator) -> gpd.GeoDataFrame:
 
 
 if __name__ == "__main__":
-    for _path in write_city(make_city(), sys.argv[1] if len(sys.argv) > 1 else "data"):
+    _city, _folder = make_city(), sys.argv[1] if len(sys.argv) > 1 else "data"
+    for _path in (*write_city(_city, _folder), write_survey(_city, _folder)):
         sys.stdout.write(f"{_path}\n")

@@ -17,7 +17,7 @@ from geobill.errors import TemplateError
 BYTE_ORDER_MARK = "\ufeff"
 # A spreadsheet runs a cell that begins so as a formula; the wide forms are the same signs to it.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-PIECES, SUSPENDED = "pieces", "suspended"  # columns that an invoice has only where they say something
+PIECES, SUSPENDED, CASES = "pieces", "suspended", "cases"  # columns that an invoice has only where they say something
 COLUMNS: tuple[tuple[str, str, bool], ...] = (
     ("line", "Linha da fatura", True),
     ("segment", "Trecho", False),
@@ -39,6 +39,7 @@ COLUMNS: tuple[tuple[str, str, bool], ...] = (
     ("flags", "Observações", False),
     ("priced_with", "Pago com o trecho (mesma faixa)", False),
     (SUSPENDED, "Suspenso por ordem judicial", False),
+    (CASES, "Processo (arts. 10 e 12)", False),
 )
 
 # What a row is, and the rule or figure of the statute that is cited beside it.
@@ -46,6 +47,7 @@ STATUSES: dict[str, tuple[str, str]] = {
     "permitted": ("Permitido", ""),
     "existing": ("Existente", "existing"),
     "planned": ("Planejado", ""),
+    "suspected": ("Achado, em processo", ""),
     "clandestine": ("Clandestino", "clandestine"),
     "unregistered": ("Sem cadastro", "unregistered_multiplier"),
     "clandestine_unregistered": ("Clandestino e sem cadastro", ""),
@@ -76,7 +78,11 @@ def annex_csv(invoice: Invoice, rows: Iterable[Mapping[str, Any]], statute: Stat
     text = io.StringIO()
     writer = csv.writer(text, delimiter=";", lineterminator="\r\n")
     charged = (*invoice.lines, *(line for apart in invoice.suspended for line in apart.lines))
-    used = {PIECES: any(line.pieces is not None for line in charged), SUSPENDED: bool(invoice.suspended)}
+    used = {
+        PIECES: any(line.pieces is not None for line in charged),
+        SUSPENDED: bool(invoice.suspended),
+        CASES: any(line.cases for line in charged),
+    }
     columns = [c for c in COLUMNS if used.get(c[0], True)]
     writer.writerow(["Fatura", *(header for _, header, _ in columns)])
     for place, row in enumerate(rows, start=1):
@@ -134,6 +140,8 @@ def _cell(key: str, value: Any, numeric: bool, statute: StatuteWords) -> str:
         return text_cell(words.service(str(value)))
     if key == "flags" and not isinstance(value, str):
         return text_cell(notes_in_words(value, statute))
+    if key == CASES:
+        return text_cell(", ".join(value))
     return number_cell(value) if numeric or isinstance(value, Decimal | int) else text_cell(str(value))
 
 

@@ -1,11 +1,13 @@
 """The papers of a case: notice, warning, decision, daily fine, suspension of new projects, end of the matter (arts. 4, 9, 10, 12)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
 from geobill.documents import words
 from geobill.documents.forms import Job, make
+from geobill.documents.grounds import Grounds, grounds_values
 from geobill.documents.overrides.folder import PACKAGE, Templates
 from geobill.documents.typesetting import printable
 from geobill.domain import case as acts
@@ -88,7 +90,13 @@ ACTS: dict[str, str] = {
     acts.PROJECTS_SUSPENDED: "Suspensão da aprovação de novos projetos (art. 9º, § 3º)",
     acts.PROJECTS_RELEASED: "Fim da suspensão de novos projetos",
     acts.REGISTER_DELIVERED: "Entrega do cadastro (art. 12)",
+    acts.FOUND: "Auto de constatação lavrado",
 }
+# papers with a table of the findings; the others name them beside the matter
+TELLS_FINDINGS = frozenset({
+    acts.NOTIFIED, acts.DOUBLED, acts.FORFEITED, acts.REGULARISED, acts.REMOVED, acts.CURED, acts.REGISTER_DELIVERED,
+})  # fmt: skip
+ON_AN_AUTO = "Notificação"  # of a case whose auto is a paper of its own
 OUTCOMES = {acts.ACCEPTED: "acolhida", acts.REJECTED: "rejeitada"}
 MOST_IDS = 40
 
@@ -141,25 +149,39 @@ def render_case_paper(
     authority: Authority,
     figures: Figures,
     templates: Templates = PACKAGE,
+    grounds: Grounds | None = None,
 ) -> dict[str, bytes]:
-    """Render the paper of a step as PDF and HTML, the same words in both.
+    """Render the paper of a step as PDF and HTML, the same words in both; ``grounds`` where the case stands on findings.
 
     Raises
     ------
     TemplateError
         If the template can't be filled or typeset.
     """
-    return make(case_job(file, act, operator, authority, figures), CASE_FORMS, templates)
+    return make(case_job(file, act, operator, authority, figures, grounds), CASE_FORMS, templates)
 
 
-def case_job(file: CaseFile, act: CaseAct, operator: Operator, authority: Authority, figures: Figures) -> Job:
+def case_job(
+    file: CaseFile,
+    act: CaseAct,
+    operator: Operator,
+    authority: Authority,
+    figures: Figures,
+    grounds: Grounds | None = None,
+) -> Job:
     """Gather what the paper of a step prints; ``file`` holds the step, its date is the step's."""
-    digest = sha256(canonical_json(file))
+    digest = sha256(canonical_json(file if grounds is None else {"case": file, "grounds": grounds}))
     bodies = {LEGAL_OFFICE: authority.legal_office, INSPECTION: authority.secretariat}
     signer = SIGNERS.get(act.kind, INSPECTION)
     notice, proven = file.last_of(acts.NOTIFIED), file.last_of(acts.INSTALLED)
     title = paper_title(file, act)
+    if grounds is not None and title == TITLES[NOTICE]:
+        title = ON_AN_AUTO
     since = doubled_from(file, figures.law_published_on)
+    named = () if grounds is None else tuple(g.finding.id for g in grounds.findings)
+    # what is undeclared comes in as rows with the findings' ids: each is named once on a paper
+    in_table = frozenset(named) if act.kind in TELLS_FINDINGS else frozenset[str]()
+    rows = frozenset((*file.case.segments, *file.case.equipment))
     values = {
         "case": file.case,
         "kind": KINDS[file.case.kind],
@@ -180,11 +202,14 @@ def case_job(file: CaseFile, act: CaseAct, operator: Operator, authority: Author
         "daily": _daily(figures),
         "day_before": act.on - timedelta(days=1),
         "outcome": OUTCOMES.get(act.note, act.note),
-        "segments": _ids(file.case.segments),
-        "equipment": _ids(file.case.equipment),
+        "segments": listed_ids([i for i in file.case.segments if i not in in_table]),
+        "equipment": listed_ids([i for i in file.case.equipment if i not in in_table]),
         "history": [entry(a) for a in file.acts if a is not act],
         "signer": bodies.get(signer) or signer,
         "moved": _is_moved(act, figures),
+        "doubled": file.last_of(acts.DOUBLED),
+        "grounds": grounds_values(grounds),
+        "finding_ids": listed_ids([i for i in named if i not in in_table | rows]),
         "digest": digest,
     }
     inputs = {
@@ -216,5 +241,6 @@ def _is_moved(act: CaseAct, figures: Figures) -> bool:
     return figures.term_days is not None and act.until is not None and (act.until - act.on).days > figures.term_days
 
 
-def _ids(ids: tuple[str, ...]) -> str:
+def listed_ids(ids: Sequence[str]) -> str:
+    """Name some ids; beyond 40 the rest is counted."""
     return ", ".join(ids[:MOST_IDS]) + (f" e mais {len(ids) - MOST_IDS}" if len(ids) > MOST_IDS else "")

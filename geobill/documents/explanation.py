@@ -9,7 +9,7 @@ from fractions import Fraction
 from geobill.documents import words
 from geobill.documents.citing import cite
 from geobill.documents.forms import Job, make
-from geobill.documents.lines import ZERO_M, grounds
+from geobill.documents.lines import ZERO_M, case_of, grounds
 from geobill.documents.memo import exact_text
 from geobill.documents.note import TITLES
 from geobill.documents.overrides.folder import PACKAGE, Templates
@@ -101,8 +101,8 @@ def render_explanation(explained: Explanation, figures: StatuteFigures, template
     return make(explanation_job(explained, figures), ("pdf",), templates)["pdf"]
 
 
-def explanation_job(explained: Explanation, figures: StatuteFigures) -> Job:
-    """Gather what the template prints; see :func:`render_explanation`."""
+def explanation_job(explained: Explanation, figures: StatuteFigures, most_pieces: int = MOST_PIECES) -> Job:
+    """Gather what the template prints; see :func:`render_explanation`. Of the pieces the largest ``most_pieces`` are listed."""
     on = max(explained.month.first_day if explained.month else explained.issued_on, figures.published_on)
     statute = StatuteWords(figures, on)
     detail, title = explained.detail, _title(explained)
@@ -115,6 +115,7 @@ def explanation_job(explained: Explanation, figures: StatuteFigures) -> Job:
         "amount": detail.line.amount if detail else _amount(explained),
         "negative": _amount(explained) < 0,
         "example": None if detail is None else _worked(detail),
+        "charging": "" if detail is None else case_of(detail.line),
         "factors": [] if detail is None else [_factor(f) for f in detail.factors],
         "quoted": []
         if detail is None
@@ -122,7 +123,7 @@ def explanation_job(explained: Explanation, figures: StatuteFigures) -> Job:
         "cited": [] if detail is None else [words.article(a.article) for a in detail.articles if not a.text],
         "policy": [_policy(use, statute, explained) for use in (detail.policy if detail else ())],
         "decisions": [decision_in_words(d, statute) for d in explained.decisions],
-        **_pieces(detail),
+        **_pieces(detail, most_pieces),
         **_whole(explained, statute),
         "rounding": ROUNDINGS[next((u.value for u in explained.policy if u.key == "rounding"), "half_up")],
     }
@@ -178,11 +179,11 @@ def _policy(use: object, statute: StatuteWords, explained: Explanation) -> Polic
     return policy_line(use, statute, explained.decisions)  # type: ignore[arg-type]
 
 
-def _pieces(detail: ExplainedLine | None) -> dict[str, object]:
+def _pieces(detail: ExplainedLine | None, most: int) -> dict[str, object]:
     """Rows of the largest pieces, the sum of the others, and the files that they come from."""
     if detail is None:
         return {"pieces": [], "rest": None, "files": []}
-    shown, others = detail.pieces[:MOST_PIECES], detail.pieces[MOST_PIECES:]
+    shown, others = detail.pieces[:most], detail.pieces[most:]
     numbers: dict[str, int] = {}
     for piece in detail.pieces:
         if piece.origin is not None:

@@ -72,16 +72,22 @@ def make_here(job: Job, forms: Sequence[str], templates: Templates) -> dict[str,
 
 def draw(template: str, values: Mapping[str, Any], templates: Templates = PACKAGE) -> str:
     """Fill a drawing (SVG); apart and with limits where the workspace has that template."""
+    return draw_all(template, [values], templates)[0]
+
+
+def draw_all(template: str, values: Sequence[Mapping[str, Any]], templates: Templates = PACKAGE) -> list[str]:
+    """Fill one drawing (SVG) several times, all of them in one process where the workspace has that template."""
     if template in templates.files:
         from geobill.documents.overrides.process import draw_apart
 
         return draw_apart(template, values, templates)
-    return fill_in(environment("svg"), template, values)
+    return [fill_in(environment("svg"), template, one) for one in values]
 
 
-def draw_here(template: str, values: Mapping[str, Any], templates: Templates) -> str:
-    """Fill a drawing in this process; see :func:`draw`."""
-    return fill_in(make_environment("svg", templates.source), template, values)
+def draw_here(template: str, values: Sequence[Mapping[str, Any]], templates: Templates) -> list[str]:
+    """Fill drawings in this process; see :func:`draw_all`."""
+    made = make_environment("svg", templates.source)
+    return [fill_in(made, template, one) for one in values]
 
 
 def _fill(language: str, job: Job, templates: Templates) -> str:

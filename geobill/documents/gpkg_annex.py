@@ -9,27 +9,31 @@ Amounts are text as printed: never a float. Lengths, widths, volumes and land va
 summed, are REAL, and read as the decimals that they are.
 """
 
-import sqlite3
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyogrio
 import shapely
-from pyogrio.errors import DataLayerError, DataSourceError, FeatureError
 
 from geobill.documents import gpkg_styles as looks
 from geobill.documents import held_words, words
 from geobill.documents.annex import notes_in_words, number_cell, status_in_words
-from geobill.documents.gpkg_form import finish
+from geobill.documents.gpkg_layers import (
+    DATE,
+    INTEGER,
+    REAL,
+    TEXT,
+    WRITE_FAULTS,
+    Columns,
+    Layer,
+    given,
+    gpkg_bytes,
+    multi,
+)
+from geobill.documents.qml_forms import Form
 from geobill.documents.statute_words import StatuteWords
 from geobill.domain.invoice import Invoice, Line
 from geobill.errors import TemplateError
@@ -37,8 +41,6 @@ from geobill.frames import plan_lengths
 from geobill.law.figures import StatuteFigures
 
 MARGIN_M = 50.0  # ground around the network that is shown with it
-TEXT, INTEGER, REAL, DATE = pa.string(), pa.int64(), pa.float64(), pa.date32()
-Columns = tuple[tuple[str, pa.DataType, str], ...]
 
 PIECES: Columns = (
     ("linha", INTEGER, "Linha da fatura"),
@@ -102,24 +104,6 @@ COVERAGE: Columns = (
 KINDS: dict[str, str] = {"zone": looks.ZONE, "gap": looks.STREET, "overlap": looks.OVERLAPPED}
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A layer of the annex: its table, title, columns, geometry type, style and rows (values by column, geometry)."""
-
-    table: str
-    title: str
-    columns: Columns
-    geometry_type: str
-    style: str
-    rows: list[dict[str, Any]]
-    shapes: np.ndarray
-
-    @property
-    def aliases(self) -> dict[str, str]:
-        """Words that people see over each column."""
-        return {name: alias for name, _, alias in self.columns}
-
-
 def annex_gpkg(
     invoice: Invoice,
     pieces: pd.DataFrame,
@@ -159,15 +143,15 @@ def annex_gpkg(
     """
     lines, statute = dict(enumerate(invoice.lines, 1)), StatuteWords.of_month(figures, invoice.month)
     layers = (  # the ground first: QGIS draws later layers above
-        _coverage_layer(coverage, np.concatenate([segments.geometry.values, equipment.geometry.values])),
+        coverage_layer(coverage, np.concatenate([segments.geometry.values, equipment.geometry.values])),
         _segment_layer(segments, statute),
         _piece_layer(pieces, lines, statute),
         _cabinet_layer(equipment, cabinets, lines, statute),
     )
     title = f"Fatura {invoice.number}: {invoice.operator.name}, {words.month_name(invoice.month)}"
     try:
-        return _write(layers, title, f"EPSG:{segments.crs.to_epsg()}", f"{invoice.issued_on}T00:00:00.000Z")
-    except (OSError, sqlite3.Error, DataSourceError, DataLayerError, FeatureError) as fault:
+        return gpkg_bytes(layers, title, f"EPSG:{segments.crs.to_epsg()}", f"{invoice.issued_on}T00:00:00.000Z")
+    except WRITE_FAULTS as fault:
         raise TemplateError(
             f"The GeoPackage annex of invoice {invoice.number} can't be made: {fault}. Nothing was issued. See that the "
             "folder for temporary files has room and may be written."
@@ -176,18 +160,20 @@ def annex_gpkg(
 
 def _piece_layer(pieces: pd.DataFrame, lines: Mapping[int, Line], statute: StatuteWords) -> Layer:
     records = pieces.to_dict("records")
-    rows = [_piece(record, _line_of(record, lines), statute) for record in records]
+    rows = [piece_row(record, lines, statute) for record in records]
     shapes = np.array([record["geometry"] for record in records] or [], dtype=object)
     style = looks.piece_style({n: a for n, _, a in PIECES}, (row["situacao"] for row in rows))
     return Layer("pecas", "Peças: o que a fatura cobra e o que está retido", PIECES, "MultiLineString", style, rows,
-                 _multi(shapes, shapely.multilinestrings))  # fmt: skip
+                 multi(shapes, shapely.multilinestrings))  # fmt: skip
 
 
-def _piece(record: Mapping[str, Any], line: Line | None, statute: StatuteWords) -> dict[str, Any]:
+def piece_row(record: Mapping[str, Any], lines: Mapping[int, Line], statute: StatuteWords) -> dict[str, Any]:
+    """Return a piece by the columns of `PIECES`; ``lines`` are those of its operator's invoice, by number."""
+    line = _line_of(record, lines)
     flags = _flags(record)
-    held, payer = _given(record.get("held")), _given(record.get("priced_with"))
-    order = _given(record.get("suspended"))
-    zone, value = _given(record.get("zone")), _given(record.get("land_value"))
+    held, payer = given(record.get("held")), given(record.get("priced_with"))
+    order = given(record.get("suspended"))
+    zone, value = given(record.get("zone")), given(record.get("land_value"))
     doubled, in_gap = line is not None and line.multiplier > 1, "in_gap" in flags
     if held:
         state = looks.HELD
@@ -203,7 +189,7 @@ def _piece(record: Mapping[str, Any], line: Line | None, statute: StatuteWords) 
     label = reason or (f"{zone} · {words.reais(value)}/m²" if value is not None else zone)
     return {
         "trecho": record["segment"],
-        "servico": words.service(_given(record.get("service"))),
+        "servico": words.service(given(record.get("service"))),
         "zona": zone,
         "valor_m2": value,
         "extensao_m": record["length_m"],
@@ -227,20 +213,20 @@ def _segment_layer(segments: gpd.GeoDataFrame, statute: StatuteWords) -> Layer:
     rows = [
         {
             "trecho": record["segment"],
-            "servico": words.service(_given(record["service"])),
-            "permissao": _given(record["permit"]),
-            "nivel": _given(record["level"]),
+            "servico": words.service(given(record["service"])),
+            "permissao": given(record["permit"]),
+            "nivel": given(record["level"]),
             "situacao": status_in_words(record["status"], statute),
             "largura_m": record["width_m"],
             "extensao_m": length,
-            "declarada_m": _given(record["declared_length_m"]),
-            "instalado_em": _given(record["installed_on"]),
-            "retirado_em": _given(record["removed_on"]),
+            "declarada_m": given(record["declared_length_m"]),
+            "instalado_em": given(record["installed_on"]),
+            "retirado_em": given(record["removed_on"]),
         }
         for record, length in zip(segments.to_dict("records"), drawn, strict=True)
     ]
     style = looks.segment_style({n: a for n, _, a in SEGMENTS})
-    shapes = _multi(segments.geometry.values, shapely.multilinestrings)
+    shapes = multi(segments.geometry.values, shapely.multilinestrings)
     return Layer("trechos", "Trechos da rede, como entregues", SEGMENTS, "MultiLineString", style, rows, shapes)
 
 
@@ -261,12 +247,12 @@ def _cabinet_layer(
         )
     rows = []
     for charged, place in zip(charged_rows, places, strict=True):
-        stored, line, order = stored_rows[place], _line_of(charged, lines), _given(charged.get("suspended"))
+        stored, line, order = stored_rows[place], _line_of(charged, lines), given(charged.get("suspended"))
         doubled = line is not None and line.multiplier > 1
         rows.append(
             {
                 "equipamento": charged["equipment"],
-                "servico": words.service(_given(stored["service"])),
+                "servico": words.service(given(stored["service"])),
                 "volume_m3": charged["volume_m3"],
                 "valor_exato": _number(charged.get("amount_exact")),
                 "situacao": looks.CABINET_SUSPENDED
@@ -287,16 +273,16 @@ def _cabinet_layer(
     )
 
 
-def _coverage_layer(coverage: gpd.GeoDataFrame, network: np.ndarray) -> Layer:
-    """Faces of the coverage near the network, whole: a cut would move their corners."""
+def coverage_layer(coverage: gpd.GeoDataFrame, network: np.ndarray, form: Form | None = None) -> Layer:
+    """Return the faces of the coverage near the network, whole: a cut would move their corners."""
     faces = np.asarray(coverage.geometry.values, dtype=object)
     network = network[~shapely.is_missing(network)]
     near = np.unique(shapely.STRtree(faces).query(network, predicate="dwithin", distance=MARGIN_M)[1])
     shown = coverage.iloc[near]
     rows = [
         {
-            "zona": _given(record["zone"]),
-            "valor_m2": _given(record["land_value"]),
+            "zona": given(record["zone"]),
+            "valor_m2": given(record["land_value"]),
             "tipo": KINDS.get(record.get("kind", "zone"), record.get("kind")),
             "situacao": looks.HELD_GROUND if record.get("status") == "held" else looks.PRICED_GROUND,
             "area_m2": f"{face.area:.2f}",
@@ -304,13 +290,15 @@ def _coverage_layer(coverage: gpd.GeoDataFrame, network: np.ndarray) -> Layer:
         for record, face in zip(shown.to_dict("records"), faces[near], strict=True)
     ]
     values = [Decimal(row["valor_m2"]) for row in rows if row["valor_m2"] is not None]
-    style = looks.coverage_style({n: a for n, _, a in COVERAGE}, values, ((r["tipo"], r["situacao"]) for r in rows))
-    shapes = _multi(faces[near], shapely.multipolygons)
+    style = looks.coverage_style(
+        {n: a for n, _, a in COVERAGE}, values, ((r["tipo"], r["situacao"]) for r in rows), form
+    )
+    shapes = multi(faces[near], shapely.multipolygons)
     return Layer("cobertura", "Mapa de Valores em torno da rede", COVERAGE, "MultiPolygon", style, rows, shapes)
 
 
 def _line_of(record: Mapping[str, Any], lines: Mapping[int, Line]) -> Line | None:
-    number = _given(record.get("line"))
+    number = given(record.get("line"))
     if number is None:
         return None
     if int(number) not in lines:
@@ -339,54 +327,6 @@ def _flags(record: Mapping[str, Any]) -> tuple[str, ...]:
     return (flags,) if isinstance(flags, str) else tuple(flags)
 
 
-def _given(value: Any) -> Any:
-    """Return a value; None for None, blank text and the NaN that a frame makes of None."""
-    return None if value is None or value != value or value == "" else value
-
-
 def _number(value: Any) -> str | None:
     """Digits with a decimal comma, a fraction as the fraction it is: what the CSV annex prints."""
-    return None if _given(value) is None else number_cell(value if isinstance(value, Decimal) else str(value))
-
-
-def _multi(shapes: Any, build: Callable[[Sequence[Any]], Any]) -> np.ndarray:
-    """Each shape as one of several parts, as the layer's type asks."""
-    drawn = np.asarray(shapes, dtype=object)
-    made = [g if g is None or g.geom_type.startswith("Multi") else build([g]) for g in drawn]
-    return np.array(made, dtype=object) if made else np.empty(0, dtype=object)
-
-
-def _write(layers: Sequence[Layer], title: str, crs: str, moment: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="geobill-") as folder:
-        path = Path(folder) / "anexo.gpkg"
-        for at, layer in enumerate(layers):
-            pyogrio.write_arrow(
-                _table(layer), path, layer=layer.table, driver="GPKG", geometry_name="geom", crs=crs,
-                geometry_type=layer.geometry_type, append=at > 0, dataset_options={"VERSION": "1.3"} if not at else {},
-                layer_options={
-                    "FID": "fid", "GEOMETRY_NAME": "geom", "SPATIAL_INDEX": "YES", "IDENTIFIER": layer.title,
-                    "DESCRIPTION": title,
-                },
-            )  # fmt: skip
-        with closing(sqlite3.connect(path, isolation_level=None)) as database:
-            finish(database, [(layer.table, layer.title, layer.style, layer.aliases) for layer in layers], moment)
-        return _without_traces(path.read_bytes())
-
-
-def _table(layer: Layer) -> pa.Table:
-    arrays = [pa.array([_typed(row.get(name), kind) for row in layer.rows], kind) for name, kind, _ in layer.columns]
-    arrays.append(pa.array(list(shapely.to_wkb(layer.shapes)), pa.binary()))
-    return pa.Table.from_arrays(arrays, names=[*(name for name, _, _ in layer.columns), "geom"])
-
-
-def _typed(value: Any, kind: pa.DataType) -> Any:
-    if value is None:
-        return None
-    if kind == REAL:
-        return float(value)
-    return pd.Timestamp(value).date() if kind == DATE else int(value) if kind == INTEGER else str(value)
-
-
-def _without_traces(content: bytes) -> bytes:
-    """Leave out which version of SQLite wrote the file: bytes 96 to 99, which nothing depends on."""
-    return content[:96] + bytes(4) + content[100:]
+    return None if given(value) is None else number_cell(value if isinstance(value, Decimal) else str(value))

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from geobill.documents import qml
 from geobill.documents.maps import OVERLAP, OVERLAP_GROUND, ZONE_EDGE, class_label, spread_colours, value_classes
+from geobill.documents.qml_forms import Form
 from geobill.domain.money import plain
 
 ONCE, DOUBLED = "Cobrada uma vez", "Cobrada em dobro"
@@ -38,7 +39,7 @@ CABINET_LABELS_FROM = 2500
 ZONE_LABELS_FROM = 5000
 
 
-def piece_style(aliases: Mapping[str, str], states: Iterable[str]) -> str:
+def piece_style(aliases: Mapping[str, str], states: Iterable[str], form: Form | None = None) -> str:
     """Style of the pieces, by state; the legend has the states that there are."""
     present = set(states)
     entries = [
@@ -51,7 +52,7 @@ def piece_style(aliases: Mapping[str, str], states: Iterable[str]) -> str:
         if state in present
     ]
     labels = qml.Labels('"rotulo"', PIECE_LABELS_FROM, 7.5, "#1a1a1a", along_lines=True)
-    return qml.style(qml.categories("situacao", entries), "line", aliases, labels, '"trecho"')
+    return qml.style(qml.categories("situacao", entries), "line", aliases, labels, '"trecho"', form)
 
 
 def segment_style(aliases: Mapping[str, str]) -> str:
@@ -77,7 +78,12 @@ def cabinet_style(aliases: Mapping[str, str], states: Iterable[str]) -> str:
     return qml.style(qml.categories("situacao", entries), "marker", aliases, labels, '"equipamento"')
 
 
-def coverage_style(aliases: Mapping[str, str], values: Iterable[Decimal], kinds: Iterable[tuple[str, str]]) -> str:
+def coverage_style(
+    aliases: Mapping[str, str],
+    values: Iterable[Decimal],
+    kinds: Iterable[tuple[str, str]],
+    form: Form | None = None,
+) -> str:
     """Style of the priced coverage: pale classes of value as on the invoice's map, streets paler, overlaps hatched.
 
     ``kinds`` are the pairs of kind and status that there are.
@@ -104,4 +110,4 @@ def coverage_style(aliases: Mapping[str, str], values: Iterable[Decimal], kinds:
         symbol = qml.Symbol("fill", (qml.fill(OVERLAP_GROUND), qml.hatch(OVERLAP, OVERLAP)))
         entries.append(qml.Entry("Sobreposição de zonas, retida", symbol, f"\"situacao\" = '{HELD_GROUND}'"))
     labels = qml.Labels(f'if("tipo" = \'{STREET}\', NULL, "zona")', ZONE_LABELS_FROM, 7, "#7a6535")
-    return qml.style(qml.rules(entries), "fill", aliases, labels, '"zona"')
+    return qml.style(qml.rules(entries), "fill", aliases, labels, '"zona"', form)

@@ -44,7 +44,8 @@ NOTES: dict[str, str] = {
 class NumberedLine:
     """A line with its number on the document, to which the annex refers, and the letter of its grounds.
 
-    ``mark`` says of a line that is charged more than once how many times ("EM DOBRO"); else it is empty.
+    ``mark`` says of a line that is charged more than once how many times ("EM DOBRO"); else it is empty. ``case`` names the
+    cases by which it is charged.
     """
 
     number: int
@@ -52,11 +53,15 @@ class NumberedLine:
     letter: str
     doubled: bool
     mark: str
+    case: str = ""
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What a letter stands for, in short, and what the lines that bear it add up to; ``length_m`` is None for equipment."""
+    """What a letter stands for, in short, and what the lines that bear it add up to; ``length_m`` is None for equipment.
+
+    ``case`` names the cases by which the lines are charged, empty where none is.
+    """
 
     letter: str
     articles: str
@@ -65,6 +70,7 @@ class Ground:
     count: int
     length_m: Decimal | None
     amount: Decimal
+    case: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +138,7 @@ def grounds(lines: Iterable[Line], statute: StatuteWords) -> tuple[Ground, ...]:
             count=len(members),
             length_m=_sum(line.length_m for line in members) if members[0].kind == "network" else None,
             amount=_sum(line.amount for line in members),
+            case=case_of(members[0]),
         )
         for position, members in enumerate(groups.values())
     )
@@ -173,7 +180,7 @@ def line_table(lines: Sequence[Line], kind: str, statute: StatuteWords) -> LineT
     for line in lines:
         letters.setdefault(_key(line), letter(len(letters)))
     rows = tuple(
-        NumberedLine(number, line, letters[_key(line)], line.multiplier > 1, mark_of(line, statute))
+        NumberedLine(number, line, letters[_key(line)], line.multiplier > 1, mark_of(line, statute), case_of(line))
         for number, line in enumerate(lines, start=1)
         if line.kind == kind
     )
@@ -221,7 +228,14 @@ def printed_factors(line: Line) -> str:
 
 
 def _key(line: Line) -> tuple[object, ...]:
-    return line.kind, line.articles, line.flags, line.multiplier
+    return line.kind, line.articles, line.flags, line.multiplier, line.cases
+
+
+def case_of(line: Line) -> str:
+    """Name the cases by which a line is charged (arts. 10, 12): "processo 2026-001"; empty where none is."""
+    if not line.cases:
+        return ""
+    return f"processo{'s' if len(line.cases) > 1 else ''}{words.NBSP}{' e '.join(line.cases)}"
 
 
 def mark_of(line: Line, statute: StatuteWords) -> str:

@@ -77,7 +77,7 @@ def network_map(
     _check_frames({"network": segments, "zones": zones, "equipment": equipment})
     segments, zones, equipment = (_drawable(frame) for frame in (segments, zones, equipment))
     own = [one.total_bounds for one in (segments, equipment) if len(one)] or [zones.total_bounds]
-    frame = _frame_around(np.array(own), width_mm, height_mm - BAND_MM)
+    frame = frame_around(np.array(own), width_mm, height_mm - BAND_MM)
     zones = zones[zones.geometry.intersects(shapely.box(*frame.box))]
 
     fills, legend = _zone_layers(zones, frame)
@@ -98,7 +98,7 @@ def network_map(
     if squares["clandestine"]:
         legend.append((CLANDESTINE, "Armário clandestino", "square_open"))
 
-    bar_m = _scale_bar_m(frame)
+    bar_m = scale_bar_m(frame)
     denominator = round(frame.metres_per_mm * 1000)
     drawn = {
         "width": mm(width_mm),
@@ -116,7 +116,7 @@ def network_map(
             "overlap": OVERLAP,
             "overlap_ground": OVERLAP_GROUND,
         },
-        "bar": _bar(bar_m, frame),
+        "bar": bar_of(bar_m, frame),
     }
     svg = draw("mapa.svg.j2", drawn, templates)
     crs = segments.crs or zones.crs
@@ -157,7 +157,7 @@ def _drawable(frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
     return frame[~(frame.geometry.isna() | frame.geometry.is_empty)]
 
 
-def _frame_around(bounds: np.ndarray, width_mm: float, height_mm: float) -> Frame:
+def frame_around(bounds: np.ndarray, width_mm: float, height_mm: float) -> Frame:
     """Centre what is shown, with a margin, at the largest round scale at which it fits."""
     (minx, miny), (maxx, maxy) = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
     across, up = max(maxx - minx, SMALLEST_EXTENT_M), max(maxy - miny, SMALLEST_EXTENT_M)
@@ -255,14 +255,15 @@ def class_label(low: Decimal, high: Decimal) -> str:
     return f"{reais(low)} a {reais(high)} por m²"
 
 
-def _scale_bar_m(frame: Frame) -> int:
+def scale_bar_m(frame: Frame) -> int:
     """Longest bar of 1, 2 or 5 times a power of ten that takes at most a quarter of the width."""
     room = frame.width_mm * frame.metres_per_mm / 4
     power = 10 ** int(np.floor(np.log10(room)))
     return max(1, *(step * power for step in (1, 2, 5) if step * power <= room))
 
 
-def _bar(bar_m: int, frame: Frame) -> dict[str, str]:
+def bar_of(bar_m: int, frame: Frame) -> dict[str, str]:
+    """Lengths on paper and labels of a scale bar."""
     length = bar_m / frame.metres_per_mm
     whole_km = bar_m >= 1000 and bar_m % 1000 == 0
     return {

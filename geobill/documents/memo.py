@@ -36,6 +36,7 @@ DIGESTS: dict[str, str] = {
     "templates": "Modelos próprios",
     "lines": "Linhas",
     "case": "Processo",
+    "row_cases": "Processos que cobram trechos e equipamentos",
     "suspensions": "Ordens judiciais",
     "set_offs": "Compensações",
 }

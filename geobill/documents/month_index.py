@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import geopandas as gpd
 
@@ -126,6 +127,39 @@ def render_month_index(
     bytes
         HTML in UTF-8; the same records always give the same bytes.
     """
+    found = month_values(
+        bill,
+        invoices,
+        authority,
+        zones,
+        segments,
+        operators,
+        figures,
+        files=files,
+        owners=owners,
+        prefix=prefix,
+        changes=changes,
+        own_templates=own_templates,
+    )
+    return fill("index.html.j2", "page", **found).encode()
+
+
+def month_values(
+    bill: Bill,
+    invoices: Sequence[Invoice],
+    authority: Authority,
+    zones: gpd.GeoDataFrame,
+    segments: gpd.GeoDataFrame,
+    operators: Mapping[str, Operator],
+    figures: StatuteFigures,
+    *,
+    files: Iterable[str] = (),
+    owners: Mapping[str, tuple[str, str]] | None = None,
+    prefix: str = "",
+    changes: Sequence[PriceChange] = (),
+    own_templates: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Gather what the page of a month shows, by name; see :func:`render_month_index`."""
     issued = {i.operator.id: i for i in invoices}
     now = {o.operator.id: o for o in bill.operators}
     known = sorted({*issued, *now})
@@ -146,40 +180,37 @@ def render_month_index(
     basis, statute = bill.basis, StatuteWords.of_month(figures, bill.month)
     reach = statute.articles("exemption")
     days = sorted({i.issued_on for i in invoices}), sorted({i.due_on for i in invoices})
-    page = fill(
-        "index.html.j2",
-        "page",
-        month=bill.month,
-        authority=authority,
-        basis=basis,
-        statute=statute,
-        issued_on=days[0],
-        due_on=days[1],
-        is_draft=bool(prefix),
-        clandestine_counts=policy_value(basis, "clandestine_counts_in_reducer", "false") == "true",
-        rows=rows,
-        totals=_totals(rows, lines, sums, len(invoices)),
-        held=_held_rows(bill.held, operators, statute),
-        suspended=[
+    return {
+        "month": bill.month,
+        "authority": authority,
+        "basis": basis,
+        "statute": statute,
+        "issued_on": days[0],
+        "due_on": days[1],
+        "is_draft": bool(prefix),
+        "clandestine_counts": policy_value(basis, "clandestine_counts_in_reducer", "false") == "true",
+        "rows": rows,
+        "totals": _totals(rows, lines, sums, len(invoices)),
+        "held": _held_rows(bill.held, operators, statute),
+        "suspended": [
             (_name(owner, operators), part)
             for owner in known
             for part in suspended_parts(_suspended(issued.get(owner), now.get(owner)), statute)
         ],
-        exempt=[(row, EXEMPT if row.exempt.article in reach else row.exempt.reason) for row in rows if row.exempt],
-        drawing=drawing,
-        edge=".06" if drawing and len(drawing.shapes) > 500 else ".14",
-        top=sums[:TOP_ZONES],
-        rest=_rest(sums[TOP_ZONES:]),
-        sums=sums,
-        features=bill.features,
-        metres=bill.metres,
-        books=_books(bill, operators),
-        policy=[policy_line(use, statute, basis.decisions) for use in basis.policy if use.value != use.default],
-        decisions=[decision_in_words(decision, statute) for decision in basis.decisions],
-        notices=_notices(bill, invoices, now, authority, changes, own_templates, statute),
-        others=others,
-    )
-    return page.encode()
+        "exempt": [(row, EXEMPT if row.exempt.article in reach else row.exempt.reason) for row in rows if row.exempt],
+        "drawing": drawing,
+        "edge": ".06" if drawing and len(drawing.shapes) > 500 else ".14",
+        "top": sums[:TOP_ZONES],
+        "rest": _rest(sums[TOP_ZONES:]),
+        "sums": sums,
+        "features": bill.features,
+        "metres": bill.metres,
+        "books": _books(bill, operators),
+        "policy": [policy_line(use, statute, basis.decisions) for use in basis.policy if use.value != use.default],
+        "decisions": [decision_in_words(decision, statute) for decision in basis.decisions],
+        "notices": _notices(bill, invoices, now, authority, changes, own_templates, statute),
+        "others": others,
+    }
 
 
 def _row(invoice: Invoice | None, mine: OperatorBill | None, documents: tuple[Document, ...]) -> OperatorRow:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from geobill.documents.qml_forms import Form, add_form
+
 HEAD = "<!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>\n"
 GEOMETRY_TYPES = {"marker": "0", "line": "1", "fill": "2"}
 NO_PEN = "no"
@@ -59,22 +61,30 @@ def line(*layers: SymbolLayer) -> Symbol:
     return Symbol("line", layers)
 
 
-def stroke(colour: str, width_mm: float, dashes_mm: Sequence[float] = (), *, scaled: bool = False) -> SymbolLayer:
-    """Return a line, solid or dashed: lengths of dash and space by turns; ``scaled`` ones shrink on small-scale maps."""
+def stroke(
+    colour: str, width_mm: float, dashes_mm: Sequence[float] = (), *, scaled: bool = False, tint: str = ""
+) -> SymbolLayer:
+    """Return a line, solid or dashed: lengths of dash and space by turns; ``scaled`` ones shrink on small-scale maps.
+
+    ``tint`` is an expression for the colour, here and below.
+    """
     pattern = {"use_custom_dash": "1", "customdash": ";".join(f"{d:g}" for d in dashes_mm)} if dashes_mm else {}
     properties = {"line_color": rgba(colour), "line_width": f"{width_mm:g}", "line_width_unit": "MM"}
     expressions = {"outlineWidth": f"{width_mm:g} * {SHRINK}"} if scaled else {}
+    expressions |= {"outlineColor": tint} if tint else {}
     return SymbolLayer("SimpleLine", {**properties, "capstyle": "flat", "joinstyle": "round", **pattern}, expressions)
 
 
-def fill(colour: str, edge: str | None = None, edge_mm: float = 0.15, edge_style: str = "") -> SymbolLayer:
+def fill(
+    colour: str, edge: str | None = None, edge_mm: float = 0.15, edge_style: str = "", tint: str = ""
+) -> SymbolLayer:
     """Return a filled area; ``edge_style`` is an expression for the style of its edge (``'no'`` or ``'solid'``)."""
     edges = {"outline_color": rgba(edge), "outline_width": f"{edge_mm:g}"} if edge else {}
     style = "solid" if edge else NO_PEN
     return SymbolLayer(
         "SimpleFill",
         {"color": rgba(colour), "style": "solid", "outline_style": style, "outline_width_unit": "MM", **edges},
-        {"outlineStyle": edge_style} if edge_style else {},
+        {**({"outlineStyle": edge_style} if edge_style else {}), **({"fillColor": tint} if tint else {})},
     )
 
 
@@ -84,11 +94,12 @@ def hatch(colour: str, edge: str) -> SymbolLayer:
     return SymbolLayer("SimpleFill", {**properties, "outline_style": "solid", "outline_width_unit": "MM"})
 
 
-def mark(shape: str, colour: str, edge: str, size_expression: str) -> Symbol:
+def mark(shape: str, colour: str, edge: str, size_expression: str, tint: str = "") -> Symbol:
     """Return a mark (square, diamond …) whose size in millimetres an expression gives."""
     properties = {"name": shape, "color": rgba(colour), "outline_color": rgba(edge), "outline_width": "0.5"}
     sized = {**properties, "outline_style": "solid", "size": "3", "size_unit": "MM"}
-    return Symbol("marker", (SymbolLayer("SimpleMarker", sized, {"size": size_expression}),))
+    expressions = {"size": size_expression, **({"fillColor": tint} if tint else {})}
+    return Symbol("marker", (SymbolLayer("SimpleMarker", sized, expressions),))
 
 
 def rgba(colour: str) -> str:
@@ -108,6 +119,11 @@ def single(symbol: Symbol) -> Element:
     renderer = Element("renderer-v2", type="singleSymbol", symbollevels="0", enableorderby="0")
     _symbols(renderer, [symbol])
     return renderer
+
+
+def no_renderer() -> Element:
+    """Return what draws nothing: of a table without geometry."""
+    return Element("renderer-v2", type="nullSymbol")
 
 
 def categories(attribute: str, entries: Sequence[Entry]) -> Element:
@@ -133,30 +149,44 @@ def rules(entries: Sequence[Entry]) -> Element:
     return renderer
 
 
-def style(renderer: Element, geometry: str, aliases: Mapping[str, str], labels: Labels | None, shown_as: str) -> str:
+def style(
+    renderer: Element,
+    geometry: str | None,
+    aliases: Mapping[str, str],
+    labels: Labels | None,
+    shown_as: str,
+    form: Form | None = None,
+) -> str:
     """Write a layer's style.
 
     Parameters
     ----------
     renderer : Element
         From `single`, `categories` or `rules`.
-    geometry : {'marker', 'line', 'fill'}
-        What the layer draws.
+    geometry : {'marker', 'line', 'fill'} or None
+        What the layer draws; None for a style that fits any, by rules.
     aliases : mapping of column to words
         How people see the columns, in their order.
     labels : Labels or None
         What is written beside the features.
     shown_as : str
         Expression that names a feature in lists.
+    form : Form or None
+        How values are shown and typed; without one each column is a plain line of text.
     """
     root = Element("qgis", version="3.22.0", styleCategories="AllStyleCategories", labelsEnabled=str(int(bool(labels))))
     root.append(renderer)
     if labels:
         root.append(_labeling(labels))
-    SubElement(root, "layerGeometryType").text = GEOMETRY_TYPES[geometry]
-    fields = SubElement(root, "fieldConfiguration")
-    for name in aliases:
-        SubElement(SubElement(fields, "field", name=name), "editWidget", type="TextEdit")
+    if geometry is not None:
+        SubElement(root, "layerGeometryType").text = GEOMETRY_TYPES[geometry]
+    if form is None:
+        fields = SubElement(root, "fieldConfiguration")
+        for name in aliases:
+            SubElement(SubElement(fields, "field", name=name), "editWidget", type="TextEdit")
+    else:
+        root.set("readOnly", str(int(form.read_only)))
+        add_form(root, tuple(aliases), form)
     listed = SubElement(root, "aliases")
     for n, (name, words) in enumerate(aliases.items()):
         SubElement(listed, "alias", index=str(n), field=name, name=words)

@@ -11,6 +11,7 @@ from geobill.documents.annex import annex_csv
 from geobill.documents.apostila import APOSTILA_FORMS, render_apostila
 from geobill.documents.case_papers import CASE_FORMS, render_case_paper
 from geobill.documents.case_papers import TITLES as CASE_PAPERS
+from geobill.documents.constatacao import CONSTATACAO_FORMS, FINDINGS_PAPER, render_constatacao
 from geobill.documents.forms import Job, make
 from geobill.documents.granting import Granting, decree_title, granting_context
 from geobill.documents.lines import metres_charged
@@ -221,6 +222,9 @@ DOCUMENTS: tuple[Document, ...] = (
     *(
         Document(name, f"{name}.typ.j2", "pdf", lambda *told: render_case_paper(*told)["pdf"], CASE_FORMS)
         for name in CASE_PAPERS
+    ),
+    Document(
+        FINDINGS_PAPER, f"{FINDINGS_PAPER}.typ.j2", "pdf", lambda *told: render_constatacao(*told)["pdf"], CONSTATACAO_FORMS
     ),
     Document("anexo", None, "csv", render_annex),
 )

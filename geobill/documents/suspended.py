@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from geobill.documents.lines import mark_of, printed_factors
+from geobill.documents.lines import case_of, mark_of, printed_factors
 from geobill.documents.statute_words import StatuteWords
 from geobill.documents.words import NBSP
 from geobill.domain.invoice import Line, Suspended
@@ -66,8 +66,9 @@ def suspended_parts(suspended: tuple[Suspended, ...], statute: StatuteWords) -> 
 
 def _line(line: Line, statute: StatuteWords) -> SuspendedLine:
     what = (line.zone or "sem nome") if line.kind == "network" else "Armários, contêineres e outros"
+    named = (what, f"permissão {line.permit}" if line.permit else "", case_of(line))
     return SuspendedLine(
-        what if not line.permit else f"{what} · permissão {line.permit}",
+        " · ".join(filter(None, named)),
         f"{printed_factors(line)} × {line.days} ÷ {line.month_days}".replace(" ", NBSP),
         mark_of(line, statute),
         line.amount,

@@ -20,6 +20,7 @@ REGULARISED, REMOVED, CURED = "regularised", "removed", "cured"
 FINED, PROJECTS_SUSPENDED, PROJECTS_RELEASED = "fined", "projects_suspended", "projects_released"
 REGISTER_DELIVERED = "register_delivered"
 ACCEPTED, REJECTED = "accepted", "rejected"  # the note of a decision on a defence or an appeal
+FOUND = "found"
 OPEN, SUSPECTED = "open", "suspected"
 # states besides the act of the same name: the steps that say where a case is, what ends it first
 ENDS: tuple[str, ...] = (DISMISSED, REMOVED, FORFEITED, REGULARISED, REGISTER_DELIVERED, CURED)
@@ -56,6 +57,7 @@ ACTS: tuple[str, ...] = (
     PROJECTS_SUSPENDED,  # no new projects (arts. 9 § 3, 12 § 4)
     PROJECTS_RELEASED,
     REGISTER_DELIVERED,  # the register handed over (art. 12)
+    FOUND,  # auto de constatação: the findings of a survey on which the case was opened
 )
 
 

@@ -23,7 +23,7 @@ class Line:
     price_per_m3 × multiplier × days / month_days``. Factors that don't apply are None. An average ``reducer`` (policy
     ``reducer_method = graduated``) is a Ratio of metres, applied as the fraction it is. ``land_value`` is in reais a
     square metre, ``amount`` in reais. Where a sister law charges equipment by the piece: ``pieces × price_per_piece ×
-    multiplier × days / month_days``.
+    multiplier × days / month_days``. ``cases`` are the ids of the decided cases by which it is charged (arts. 10, 12).
     """
 
     kind: str
@@ -46,6 +46,7 @@ class Line:
     flags: tuple[str, ...]
     pieces: int | None = added(None)
     price_per_piece: Decimal | None = added(None)
+    cases: tuple[str, ...] = added(())
 
     @property
     def exact(self) -> Fraction:

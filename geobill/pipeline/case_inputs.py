@@ -7,7 +7,7 @@ from geobill.domain.dates import BillingMonth
 from geobill.domain.record import canonical_json
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
 from geobill.pipeline.month import Stored, decrees_of
-from geobill.pipeline.papers import rows_text
+from geobill.pipeline.papers import charging_cases, rows_text
 
 
 def inputs_of_case(stored: Stored, file: CaseFile, months: Iterable[BillingMonth]) -> dict[str, str]:
@@ -19,6 +19,7 @@ def inputs_of_case(stored: Stored, file: CaseFile, months: Iterable[BillingMonth
         "decisions": canonical_json(list(stored.decisions.values())),
         "network": rows_text(segments, SEGMENTS),
         "equipment": rows_text(equipment, EQUIPMENT),
+        **charging_cases(segments, equipment),
         "case": canonical_json(file),
         **({"permits": canonical_json(decrees_of(stored.files))} if stored.files else {}),
         **({"suspensions": canonical_json(list(stored.suspensions.values()))} if stored.suspensions else {}),

@@ -20,6 +20,7 @@ from geobill.domain.invoice import Invoice, OperatorBill, SetOff
 from geobill.domain.record import canonical_json, sha256
 from geobill.frames import EQUIPMENT, SEGMENTS, ZONES
 from geobill.pipeline.month import Month, decrees_of
+from geobill.pricing.cased import CASES
 from geobill.pricing.in_force import due_rows
 from geobill.pricing.suspended import concerning
 from geobill.store.settings import Settings
@@ -121,11 +122,25 @@ def inputs_of(
         "edition": rows_text(found.zones, ZONES),
         "network": rows_text(segments, SEGMENTS),
         "equipment": rows_text(equipment, EQUIPMENT),
+        **charging_cases(segments, equipment),
         **permits,
         **suspensions,
         **({"set_offs": canonical_json(list(set_offs))} if set_offs else {}),
         **({"templates": canonical_json(templates.as_text)} if templates.files else {}),
     }
+
+
+def charging_cases(segments: gpd.GeoDataFrame, equipment: gpd.GeoDataFrame) -> dict[str, str]:
+    """Which cases charge which of the archived rows, by their place from 0, under the role ``row_cases``; nothing where none does.
+
+    The rows' contract has no such column; :meth:`geobill.pipeline.replay.Frames.rows` puts it back.
+    """
+    frames = {"network": segments, "equipment": equipment}
+    found = {
+        role: {place: cases for place, cases in enumerate(frame[CASES]) if cases} if CASES in frame.columns else {}
+        for role, frame in frames.items()
+    }
+    return {"row_cases": canonical_json(found)} if any(found.values()) else {}
 
 
 def rows_text(frame: gpd.GeoDataFrame, columns: tuple[str, ...]) -> str:

@@ -35,7 +35,7 @@ class Past:
     def __init__(self, stored: Stored, operator: str):
         self._stored, self._operator = stored, operator
         self._frames = [f[f["operator"] == operator] for f in (stored.segments, stored.equipment)]
-        self._days = [_days(f) for f in self._frames]
+        self._days = [standing_days(f) for f in self._frames]
         self._cuts: dict[tuple[str | None, Policy], CutNetwork] = {}
         self._found: dict[tuple[Any, ...], Found] = {}
         self.priced = 0
@@ -81,7 +81,7 @@ class Past:
         whole = whole and all((since, until) == (month.first_day, month.last_day) for _, since, until in courts)
         decreed = {n for n, d in (self._stored.decrees or {}).items() if d <= month.last_day}
         decided = tuple(sorted(d.id for d in self._stored.decisions.values() if _decided(d.in_force_from, month)))
-        law = tuple(_figures(self._stored.law, self._stored.law.day_for(month)))
+        law = tuple(figures_on(self._stored.law, self._stored.law.day_for(month)))
         key = (*standing, policy, batch, law, tuple(n for n, *_ in courts), frozenset(decreed), decided)
         return (key, True) if whole else ((*key, month), False)
 
@@ -114,7 +114,7 @@ def parts(priced: PricedMonth, operator: str, segments: Ids, equipment: Ids, rou
     return tuple(lines), tuple((str(code), sum(metres, Decimal(0))) for code, metres in held), reducer
 
 
-def _days(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def standing_days(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First and last day of each row as ordinals, and whether it is due at all."""
     since = [(day_of(v) or date.min).toordinal() for v in frame["installed_on"]]
     until = [(day_of(v) or date.max).toordinal() for v in frame["removed_on"]]
@@ -126,7 +126,7 @@ def _decided(since: date | None, month: BillingMonth) -> bool:
     return since is None or since <= month.first_day
 
 
-def _figures(law: Any, on: date) -> Iterable[Any]:
+def figures_on(law: Any, on: date) -> Iterable[Any]:
     """Figures of law as they are on a day, and whether unregistered networks pay double on it."""
     for name in sorted({f.name for f in law.figures.figures}):
         if any(f.name == name and f.in_force(on) for f in law.figures.figures):

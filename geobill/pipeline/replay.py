@@ -5,12 +5,13 @@ The archive takes the place of the workspace under the functions that issue: :cl
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import geopandas as gpd
+import pandas as pd
 import shapely
 
 from geobill.billing.month import digest, draft_invoice
@@ -29,6 +30,7 @@ from geobill.law.statutes import STATUTES, load_statute
 from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.pipeline.drafting import Drafted, Drafting
 from geobill.pipeline.month import OWN, Month, Stored
+from geobill.pricing.cased import CASES
 from geobill.pricing.price import PricedMonth
 from geobill.store.ledger import Ledger
 from geobill.store.settings import Settings
@@ -58,10 +60,11 @@ class Frames:
         return self._zones[text]
 
     def rows(self, texts: Texts) -> tuple[gpd.GeoDataFrame, gpd.GeoDataFrame]:
-        """Return archived segments and equipment."""
-        return stored_frame(texts["network"], SEGMENTS, self._srid), stored_frame(
-            texts["equipment"], EQUIPMENT, self._srid
-        )
+        """Return archived segments and equipment, with the cases that charge them."""
+        charging = json.loads(texts.get("row_cases", "{}"))
+        contracts = {"network": SEGMENTS, "equipment": EQUIPMENT}
+        found = [_with_cases(stored_frame(texts[r], c, self._srid), charging.get(r)) for r, c in contracts.items()]
+        return found[0], found[1]
 
     def coverage(self, text: str, policy: Policy) -> gpd.GeoDataFrame:
         """Draw the coverage of an archived edition under a policy, as it was drawn for its papers."""
@@ -213,6 +216,14 @@ def kept_templates(texts: Texts) -> Templates:
     if "templates" not in texts:
         return PACKAGE
     return Templates({name: text.encode() for name, text in json.loads(texts["templates"]).items()})
+
+
+def _with_cases(frame: gpd.GeoDataFrame, charging: Mapping[str, Sequence[str]] | None) -> gpd.GeoDataFrame:
+    """Rows with the cases that charge them, by their places; see :func:`geobill.pipeline.papers.charging_cases`."""
+    if not charging:
+        return frame
+    cases = [tuple(charging.get(str(place), ())) for place in range(len(frame))]
+    return frame.assign(**{CASES: pd.Series(cases, index=frame.index, dtype=object)})
 
 
 def stored_frame(text: str, columns: Iterable[str], srid: int) -> gpd.GeoDataFrame:

@@ -96,7 +96,7 @@ def bill_retroactive(
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
         stored = Stored(workspace, connection)
         file = _decided(stored, case)
-        first, last = _span(workspace, connection, stored, file, until, issued_on)
+        first, last = past_span(workspace, connection, stored, file, until, issued_on)
         say(f"{file.case.id}: {first} to {last}")
         months, priced, settled = _months(workspace, connection, stored, file, first, last)
         today = stored.policy(BillingMonth.of(issued_on))
@@ -138,7 +138,7 @@ def _decided(stored: Stored, case: str) -> CaseFile:
     return file
 
 
-def _span(
+def past_span(
     workspace: Workspace,
     connection: Connection,
     stored: Stored,
@@ -146,7 +146,13 @@ def _span(
     until: BillingMonth | None,
     issued_on: date,
 ) -> tuple[BillingMonth, BillingMonth]:
-    """First and last month that is past and not to come with the operator's next invoices."""
+    """Return the first and the last month of a decided case that is past and not to come with the operator's next invoices.
+
+    Raises
+    ------
+    InputError
+        If ``until`` isn't past, or no month is.
+    """
     since = doubled_from(file, stored.law.figures.published_on)
     assert since is not None
     first, this = BillingMonth.of(since), BillingMonth.of(issued_on)

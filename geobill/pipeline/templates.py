@@ -9,8 +9,10 @@ from pathlib import Path
 from geobill.documents.apostila import APOSTILA_FORMS, apostila_job
 from geobill.documents.case_papers import CASE_FORMS
 from geobill.documents.case_sample import SHOWN, sample_case_job
+from geobill.documents.constatacao import CONSTATACAO_FORMS, FINDINGS_PAPER
 from geobill.documents.docx_check import DocxCheck, check_docx
 from geobill.documents.figures import NamedFigure
+from geobill.documents.finding_sample import ON_FINDINGS, sample_constatacao_job, sample_job_on_findings
 from geobill.documents.forms import Job, make
 from geobill.documents.html import figures_in, read_page, text_lines
 from geobill.documents.note import NOTE_FORMS, note_job
@@ -38,11 +40,15 @@ from geobill.documents.typesetting import TEMPLATES
 from geobill.errors import InputError, StoreError, TemplateError
 from geobill.store.settings import replace_file
 
-MAP = "mapa.svg.j2"
+DRAWINGS = frozenset({"mapa.svg.j2", "evidencia.svg.j2", "perfil.svg.j2"})
 
 
 def _sample_of_case(paper: str) -> Callable[[Templates], Job]:
     return lambda _: sample_case_job(paper)
+
+
+def _sample_on_findings(paper: str) -> Callable[[Templates], Job]:
+    return lambda _: sample_job_on_findings(paper)
 
 
 # Sample documents by the file name that they get, with their forms.
@@ -51,7 +57,9 @@ SAMPLES: dict[str, tuple[Callable[[Templates], Job], tuple[str, ...]]] = {
     "apostila": (lambda _: apostila_job(sample_change(), sample_figures()), APOSTILA_FORMS),
     "minuta": (lambda own: decree_job(sample_draft(), sample_map(own), sample_figures()), DECREE_FORMS),
     "nota": (lambda _: note_job(sample_note(), sample_figures()), NOTE_FORMS),
+    FINDINGS_PAPER: (sample_constatacao_job, CONSTATACAO_FORMS),
     **{paper: (_sample_of_case(paper), CASE_FORMS) for paper in SHOWN},
+    **{f"{paper}_achados": (_sample_on_findings(paper), CASE_FORMS) for paper in ON_FINDINGS},
 }
 
 
@@ -188,7 +196,7 @@ def _refusal_of(templates: Templates) -> str | None:
 
 def _is_touched(job: Job, templates: Templates) -> bool:
     """Whether a document could come out otherwise with the workspace's templates; what isn't certain counts as touched."""
-    if {MAP, SKELETON} & set(templates.files):  # drawn before the text, or filled after it
+    if (DRAWINGS | {SKELETON}) & set(templates.files):  # drawn before the text, or filled after it
         return True
     seen: set[str] = set()
     todo: list[str | None] = [job.template]
@@ -204,11 +212,12 @@ def _is_touched(job: Job, templates: Templates) -> bool:
 
 def _try(name: str, templates: Templates, out: Path | None) -> TriedDocument:
     job, forms = SAMPLES[name]
-    if out is None and not _is_touched(job(PACKAGE), templates):
+    touched = _is_touched(job(PACKAGE), templates)
+    if out is None and not touched:
         return TriedDocument(name, None)
     package = make(job(PACKAGE), forms)
     try:
-        own = make(job(templates), forms, templates)
+        own = make(job(templates), forms, templates) if touched else package
     except TemplateError as refusal:
         return TriedDocument(name, str(refusal))
     before, after = text_lines(package["html"]), text_lines(own["html"])

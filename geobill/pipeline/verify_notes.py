@@ -20,7 +20,7 @@ from geobill.pipeline.verify_inputs import Difference
 
 ZERO = Decimal("0.00")
 BEFORE = "what was demanded before is taken from the record; the invoices and notes that it names are checked each for itself"
-CASE_ROLES = ("statute", "decisions", "network", "equipment", "permits", "suspensions")
+CASE_ROLES = ("statute", "decisions", "network", "equipment", "row_cases", "permits", "suspensions")
 
 
 def note_differences(note: Note, texts: Texts, frames: Frames) -> tuple[tuple[Difference, ...], tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """What decided cases make of stored rows: statuses and dates follow the cases; the rows themselves stay."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -9,22 +9,24 @@ import numpy as np
 import pandas as pd
 
 from geobill.domain import case as acts
-from geobill.domain.case import CaseFile, doubled_from, doubled_until
+from geobill.domain.case import Case, CaseFile, doubled_from, doubled_until
 from geobill.domain.network import NOT_YET
 from geobill.pricing.in_force import day_of, text
 
 PERMITTED, EXISTING, BOTH = "permitted", "existing", "clandestine_unregistered"
+CASES = "cases"  # the column that this adds to a frame
 DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Stay:
-    """Days of a row under one status, both included; None where they are open."""
+    """Days of a row under one status, both included; None where they are open. ``cases`` are those that charge it on them."""
 
     status: str
     permit: str | None
     since: date | None
     until: date | None
+    cases: tuple[str, ...] = ()
 
 
 def follow_cases(frame: Any, files: Mapping[str, CaseFile], law_published_on: date) -> Any:
@@ -49,7 +51,8 @@ def follow_cases(frame: Any, files: Mapping[str, CaseFile], law_published_on: da
     -------
     DataFrame
         A new frame. A row whose status changes on a day becomes one row for each status, days apart, with the same id;
-        the first keeps its label, the others follow after the last label.
+        the first keeps its label, the others follow after the last label. Where cases name rows, ``cases`` are the ids of
+        those that charge a row, in the order in which they were opened; empty for every other row.
     """
     by_row = _by_row(frame, files)
     if not by_row:
@@ -61,9 +64,10 @@ def follow_cases(frame: Any, files: Mapping[str, CaseFile], law_published_on: da
     starts = np.cumsum(counts) - counts
     made = frame.iloc[np.repeat(np.arange(len(frame)), counts)]
     columns = {name: made[name].astype(object).tolist() for name in ("status", "permit", "installed_on", "removed_on")}
+    columns[CASES] = [()] * len(made)
     for place, found in stays.items():
         for row, stay in enumerate(found, starts[place]):
-            said = (stay.status, stay.permit, _iso(stay.since), _iso(stay.until))
+            said = (stay.status, stay.permit, _iso(stay.since), _iso(stay.until), stay.cases)
             for name, value in zip(columns, said, strict=True):
                 columns[name][row] = value
     made.index = _unique(made.index)
@@ -88,7 +92,7 @@ def _by_row(frame: Any, files: Mapping[str, CaseFile]) -> dict[int, tuple[Any, l
 def _stays(row: Any, files: Sequence[CaseFile], published: date) -> list[Stay]:
     """Split a row's life at the days on which a case changes what it is."""
     own, since, until = text(row.permit), day_of(row.installed_on), day_of(row.removed_on)
-    doubled = [(f.case.kind, first, doubled_until(f)) for f in files if (first := doubled_from(f, published))]
+    doubled = [(f.case, first, doubled_until(f)) for f in files if (first := doubled_from(f, published))]
     lawful = sorted((event for f in files for event in _lawful_from(f)), key=lambda event: event[0])
     ends = [a.on for f in files for a in f.acts_of(acts.REMOVED)]
     ends += [a.on - DAY for f in files for a in f.acts_of(acts.FORFEITED)]
@@ -105,10 +109,10 @@ def _stays(row: Any, files: Sequence[CaseFile], published: date) -> list[Stay]:
         last = min((d for d in (last, end) if d), default=None)
         if last is not None and (last < first or last < published):
             continue
-        status, permit = _status(first, doubled, lawful) or (row.status, own)
-        stay = Stay(status, permit or own, None if first == date.min else first, last)
-        if found and (found[-1].status, found[-1].permit) == (stay.status, stay.permit):
-            stay = Stay(stay.status, stay.permit, found.pop().since, last)
+        status, permit, cases = _status(first, doubled, lawful) or (row.status, own, ())
+        stay = Stay(status, permit or own, None if first == date.min else first, last, cases)
+        if found and replace(found[-1], since=stay.since, until=last) == stay:
+            stay = replace(stay, since=found.pop().since)
         found.append(stay)
     return found or [Stay(row.status, own, since, end)]
 
@@ -122,13 +126,14 @@ def _lawful_from(file: CaseFile) -> list[tuple[date, str, str | None]]:
 
 
 def _status(
-    on: date, doubled: Sequence[tuple[str, date, date | None]], lawful: Sequence[tuple[date, str, str | None]]
-) -> tuple[str, str | None] | None:
-    """Status and permit that the cases give on a day; None where they say nothing of it."""
-    kinds = {kind for kind, first, last in doubled if first <= on and (last is None or on <= last)}
+    on: date, doubled: Sequence[tuple[Case, date, date | None]], lawful: Sequence[tuple[date, str, str | None]]
+) -> tuple[str, str | None, tuple[str, ...]] | None:
+    """Status and permit that the cases give on a day, and which charge it; None where they say nothing of it."""
+    charging = [case for case, first, last in doubled if first <= on and (last is None or on <= last)]
+    kinds = {case.kind for case in charging}
     if kinds:
-        return (BOTH if len(kinds) > 1 else kinds.pop()), None
-    since = [(status, permit) for day, status, permit in lawful if day <= on]
+        return (BOTH if len(kinds) > 1 else kinds.pop()), None, tuple(case.id for case in charging)
+    since = [(status, permit, ()) for day, status, permit in lawful if day <= on]
     granted = [event for event in since if event[0] == PERMITTED]  # a decree says more than a register
     return next(reversed(granted or since), None)
 

@@ -26,7 +26,8 @@ class Stretch:
     ``payer`` is the segment that pays for it where a shared strip pays once (``same_strip = once``), ``payer_row`` that
     row's label: such a piece stands on no line. ``inside`` are the numbers of the courts' orders within whose area it
     lies. ``suspension`` is the order that keeps it from being demanded; with ``less`` it is only what ``status`` costs
-    above that status. ``again`` marks the further rows that one piece became: the same metres once more.
+    above that status. ``again`` marks the further rows that one piece became: the same metres once more. ``cases`` are
+    the ids of the decided cases by which it is charged.
     """
 
     segment: str
@@ -47,9 +48,10 @@ class Stretch:
     suspension: str | None = None
     less: str | None = None
     again: bool = False
+    cases: tuple[str, ...] = ()
 
     def group(self) -> tuple[Any, ...]:
-        """Return what the pieces of one line have in common (contract, "Lines are grouped by")."""
+        """Return what the pieces of one line have in common (contract, "Lines are grouped by"), and the cases that charge it."""
         return (
             self.service,
             self.permit,
@@ -60,12 +62,13 @@ class Stretch:
             self.days,
             self.flags,
             self.less,
+            self.cases,
         )
 
 
 @dataclass(frozen=True)
 class Cabinet:
-    """A cabinet or container with what its price depends on; ``suspension``, ``less`` and ``again`` as of a :class:`Stretch`."""
+    """A cabinet or container with what its price depends on; from ``suspension`` on as of a :class:`Stretch`."""
 
     equipment: str
     service: str | None
@@ -77,10 +80,11 @@ class Cabinet:
     suspension: str | None = None
     less: str | None = None
     again: bool = False
+    cases: tuple[str, ...] = ()
 
     def group(self) -> tuple[Any, ...]:
         """Return what the cabinets of one line have in common."""
-        return (self.service, self.permit, self.status, self.days, self.flags, self.less)
+        return (self.service, self.permit, self.status, self.days, self.flags, self.less, self.cases)
 
 
 class Prices:
@@ -116,7 +120,7 @@ class Prices:
                 metres[s.group()] += s.length_m
         lines = {}
         for group in sorted(metres, key=printing_order):
-            service, permit, zone, land_value, width, status, days, flags, less = group
+            service, permit, zone, land_value, width, status, days, flags, less, cases = group
             asked = self._network(metres[group], width, land_value, reducer, status, less)
             lines[group] = Line(
                 kind="network",
@@ -127,6 +131,7 @@ class Prices:
                 length_m=metres[group],
                 billed_width_m=width,
                 volume_m3=None,
+                cases=cases,
                 **self._amount(asked, days, flags),
             )
         return lines
@@ -140,7 +145,7 @@ class Prices:
             pieces[c.group()] += 1
         lines = {}
         for group in sorted(volumes, key=printing_order):
-            service, permit, status, days, flags, less = group
+            service, permit, status, days, flags, less, cases = group
             asked = self.equipment(volumes[group], status, less, pieces[group])
             by_piece = asked.price_per_piece is not None
             lines[group] = Line(
@@ -154,6 +159,7 @@ class Prices:
                 volume_m3=None if by_piece else volumes[group],
                 pieces=pieces[group] if by_piece else None,
                 price_per_piece=asked.price_per_piece,
+                cases=cases,
                 **self._amount(asked, days, flags),
             )
         return lines

@@ -13,6 +13,7 @@ import shapely
 from geobill.frames import plan_lengths, whole_units
 from geobill.law.policy import Policy
 from geobill.pricing.areas import Area, lay_areas
+from geobill.pricing.cased import CASES
 from geobill.pricing.cut import Rules
 from geobill.pricing.edges import Ints
 from geobill.pricing.in_force import text
@@ -86,6 +87,7 @@ class CutNetwork:
                 payer_row=ordered[p.payer].Index if p.payer >= 0 else None,
                 geometry=getattr(p, "geometry", None),
                 inside=tuple(map(int, filter(None, getattr(p, "inside", "").split(",")))),
+                cases=getattr(row, CASES, ()),
             )
             stretches[row.Index].append(found)
             if found.payer is not None:

@@ -32,6 +32,7 @@ PIECES = (
     "suspended",
     "takes",
     "stretch",
+    "cases",
     "geometry",
 )
 CABINETS = (
@@ -47,6 +48,7 @@ CABINETS = (
     "suspended",
     "takes",
     "stretch",
+    "cases",
 )
 WHOLE_PRICE, DOUBLING = "price", "doubling"  # what an order takes of a row
 
@@ -97,6 +99,7 @@ def piece_frame(
                     s.suspension,
                     _takes(s),
                     stretch,
+                    s.cases,
                     s.geometry,
                 )
             )
@@ -122,7 +125,8 @@ def cabinet_frame(
         figures = (line.multiplier, line.days, line.month_days, exact, box.flags)
         place += not box.again
         charged = number[box.group()] if box.suspension is None else None
-        rows.append((box.equipment, operator, charged, box.volume_m3, *figures, box.suspension, _takes(box), place))
+        taken = (box.suspension, _takes(box), place, box.cases)
+        rows.append((box.equipment, operator, charged, box.volume_m3, *figures, *taken))
     return pd.DataFrame(rows, columns=list(CABINETS), dtype=object)
 
 

@@ -14,6 +14,7 @@ from geobill.domain.network import PLANNED, Operator
 from geobill.domain.ratio import Ratio
 from geobill.law.policy import Policy
 from geobill.law.statutes.street_use import StreetUseLaw
+from geobill.pricing.cased import CASES
 from geobill.pricing.in_force import standing_rows, text
 from geobill.pricing.lines import ZERO_M, Cabinet, Prices, printing_order
 from geobill.pricing.network import CutNetwork, cut_network
@@ -139,6 +140,7 @@ def cabinets_of(frame: pd.DataFrame, prices: Prices) -> list[Cabinet]:
             volume_m3=Decimal(row.volume_m3),
             days=row.days,
             flags=prices.decree_flags(text(row.permit)),
+            cases=getattr(row, CASES, ()),
         )
         for row in frame.itertuples()
     ]

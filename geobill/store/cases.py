@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import date
 
 from sqlalchemy import Connection, select
@@ -13,6 +14,17 @@ from geobill.domain.record import sha256
 from geobill.errors import InputError
 from geobill.store.known import known_before
 from geobill.store.tables import Tables
+
+
+@dataclass(frozen=True)
+class CaseDocument:
+    """A paper that was made for a case: its number in the store, its kind and form, its bytes."""
+
+    fid: int
+    kind: str
+    file_name: str
+    sha256: str
+    content: bytes
 
 
 class CaseRegister:
@@ -64,6 +76,12 @@ class CaseRegister:
         """Keep the bytes of a paper that was made for a case."""
         row = {"case_id": case, "kind": kind, "file_name": file_name, "sha256": sha256(content), "content": content}
         self._c.execute(self._t.case_documents.insert().values(**row, recorded_at=now))
+
+    def load_documents(self, case: str) -> list[CaseDocument]:
+        """Papers that were made for a case, in the order of recording."""
+        d = self._t.case_documents.c
+        rows = self._c.execute(select(self._t.case_documents).where(d.case_id == case).order_by(d.fid))
+        return [CaseDocument(row.fid, row.kind, row.file_name, row.sha256, row.content) for row in rows]
 
     def load_files(self) -> dict[str, CaseFile]:
         """Every case with its acts in the order of recording, by id."""

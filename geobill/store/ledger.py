@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -12,7 +13,7 @@ from sqlalchemy import Connection, func, select
 from geobill.domain.cancellation import Cancellation
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Invoice, Line
-from geobill.domain.money import to_cents
+from geobill.domain.money import from_cents, to_cents
 from geobill.domain.record import canonical_json, from_plain, sha256, to_plain
 from geobill.store.tables import Tables
 
@@ -76,6 +77,31 @@ class Ledger:
             acts = self._t.invoice_acts.c
             query = query.where(i.number.not_in(select(acts.invoice).where(acts.kind == CANCELLED)))
         return [from_plain(Invoice, json.loads(record)) for record in self._c.execute(query).scalars()]
+
+    def find_invoiced(self, operator: str) -> list[BillingMonth]:
+        """Months of an operator for which an invoice stands, in the order of their numbers."""
+        i, acts = self._t.invoices.c, self._t.invoice_acts.c
+        cancelled = select(acts.invoice).where(acts.kind == CANCELLED)
+        query = select(i.month).where(i.operator == operator, i.number.not_in(cancelled))
+        return [BillingMonth.parse(m) for m in self._c.execute(query.order_by(i.series_year, i.sequence)).scalars()]
+
+    def sum_by_month(self) -> list[tuple[BillingMonth, int, Decimal]]:
+        """Months with invoices that stand, the latest first: how many, and what they demand together, in reais."""
+        i, acts = self._t.invoices.c, self._t.invoice_acts.c
+        cancelled = select(acts.invoice).where(acts.kind == CANCELLED)
+        sums = select(i.month, func.count(), func.sum(i.total_cents)).where(i.number.not_in(cancelled))
+        rows = self._c.execute(sums.group_by(i.month).order_by(i.month.desc()))
+        return [(BillingMonth.parse(month), count, from_cents(int(cents))) for month, count, cents in rows]
+
+    def find_documents(self, invoices: Iterable[str]) -> dict[str, list[str]]:
+        """File names of the documents that were kept with some invoices, by invoice."""
+        d, wanted = self._t.documents.c, list(invoices)
+        found: dict[str, list[str]] = {number: [] for number in wanted}
+        for number, file_name in self._c.execute(
+            select(d.invoice, d.file_name).where(d.invoice.in_(wanted)).order_by(d.kind)
+        ):
+            found[number].append(file_name)
+        return found
 
     def save_cancellation(self, act: Cancellation, now: str) -> None:
         """Book that an invoice is cancelled; the invoice itself stays as it is."""

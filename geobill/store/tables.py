@@ -13,13 +13,15 @@ from sqlalchemy import Column, LargeBinary, MetaData, Table, UniqueConstraint
 from geobill.store.columns import REAL_NUMBER, id_, integer, key, points_to, text
 from geobill.store.geometry import Geometry
 from geobill.store.procedure_tables import PROCEDURE_LEDGER, procedure_tables
+from geobill.store.survey_tables import SURVEY_FEATURES, SURVEY_LEDGER, survey_tables
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 FEATURES = {
     "value_zones": "MULTIPOLYGON",
     "priced_coverage": "MULTIPOLYGON",
     "segments": "MULTILINESTRING",
     "equipment": "GEOMETRY",
+    **SURVEY_FEATURES,
 }
 LEDGER = (
     "invoices",
@@ -33,6 +35,7 @@ LEDGER = (
     "month_checks",
     *PROCEDURE_LEDGER,
     "batch_acts",
+    *SURVEY_LEDGER,
 )
 
 
@@ -76,6 +79,13 @@ class Tables:
     law_amendments: Table
     law_confirmations: Table
     policy_changes: Table
+    surveys: Table
+    survey_acts: Table
+    survey_lines: Table
+    survey_equipment: Table
+    findings: Table
+    finding_acts: Table
+    finding_states: Table
 
 
 @cache
@@ -307,4 +317,5 @@ def make_tables(srid: int) -> Tables:
             *(text(n) for n in ("note", "done_at")),
         ),
         **procedure_tables(meta),
+        **survey_tables(meta, geom),
     )

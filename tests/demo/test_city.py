@@ -21,6 +21,7 @@ from geobill.demo.city import (
     CityFile,
     make_city,
     write_city,
+    write_survey,
 )
 from geobill.demo.networks import CLANDESTINE
 from geobill.domain.finding import REASON_CODES
@@ -206,3 +207,13 @@ def test_operators_are_of_their_kinds_with_valid_numbers():
     assert kinds == {"alfa": "private", "beta": "private", "gama": "private", "daec": "municipal"}
     for owner in (*CITY_OPERATORS, CITY_AUTHORITY):
         assert cnpj.is_valid(owner.cnpj)
+
+
+def test_the_survey_is_kept_as_it_is_made_and_shows_what_was_left_undeclared(city, tmp_path):
+    made = write_survey(city, tmp_path)
+    kept = pyogrio.read_dataframe(DATA / made.name)
+    assert content(pyogrio.read_dataframe(made)) == content(kept)
+    assert made.read_bytes() == write_survey(city, tmp_path).read_bytes()
+    permitted = shapely.union_all([g for g in city.cable.geometry if g is not None])
+    far = [line.length for line in kept.geometry if not shapely.dwithin(line, permitted, 3)]
+    assert len(far) == 1, "one stretch runs across the street, away from all that is permitted"

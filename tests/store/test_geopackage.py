@@ -141,6 +141,7 @@ def test_registration_tables_list_every_layer(billed):
     contents = {
         r[0]: r[1:] for r in query(billed, "SELECT table_name, data_type, srs_id, identifier FROM gpkg_contents")
     }
+    assert contents.pop("layer_styles") == ("attributes", None, "layer_styles")  # QGIS' own, with the styles of the rest
     assert contents == {n: ("features", 31983, n) if n in FEATURES else ("attributes", None, n) for n in NAMES}
     columns = query(
         billed, "SELECT table_name, column_name, geometry_type_name, srs_id, z, m FROM gpkg_geometry_columns"

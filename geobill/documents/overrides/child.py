@@ -41,7 +41,7 @@ def main() -> None:
 
 def _make(task: str, arguments: tuple[Any, ...], templates: Templates) -> dict[str, bytes]:
     if task == "draw":
-        return {"svg": forms.draw_here(*arguments, templates).encode()}
+        return {f"svg{i}": svg.encode() for i, svg in enumerate(forms.draw_here(*arguments, templates))}
     return forms.make_here(*arguments, templates)
 
 

@@ -16,6 +16,7 @@ SKELETON = "modelo_decreto.docx"
 PACKAGE_PREFIX = "geobill/"
 # What each template of the package makes, for people who look for the one to change.
 WHAT: dict[str, str] = {
+    "_achados.typ.j2": "the findings that a case's papers name",
     "_base.typ.j2": "what all documents share: letterhead, page, colours, macros",
     "_calculo.typ.j2": "how an amount is worked out, in invoice and draft decree",
     "_linhas.typ.j2": "the table of lines, in invoice and draft decree",
@@ -24,16 +25,19 @@ WHAT: dict[str, str] = {
     "apostila.typ.j2": "the note to a decree whose price has changed (PDF)",
     "caso_advertencia.typ.j2": "a case's warning, art. 9 (PDF, HTML)",
     "caso_cessacao.typ.j2": "the end of a case's matter: removed, regularised, cured, register delivered (PDF, HTML)",
+    "caso_constatacao.typ.j2": "what was seen in the field: findings, map, offsets, arts. 4, 10 (PDF, HTML)",
     "caso_decisao.typ.j2": "a case's decisions: double price, forfeiture, dismissal, defence, appeal (PDF, HTML)",
     "caso_desconformidade.typ.j2": "the notice of a nonconformity, art. 4 (PDF, HTML)",
     "caso_multa.typ.j2": "the decision on a daily fine, art. 9 (PDF, HTML)",
     "caso_notificacao.typ.j2": "a case's notice with its term, arts. 9, 10, 12 (PDF, HTML)",
     "caso_suspensao.typ.j2": "the suspension of new projects and its end, art. 9 (PDF, HTML)",
+    "evidencia.svg.j2": "the evidence map of findings",
     "explicacao.typ.j2": "why an amount is what it is, one page for the file (PDF)",
     "fatura.typ.j2": "the monthly invoice (PDF, HTML)",
     "mapa.svg.j2": "the map of a network",
     "minuta_decreto.typ.j2": "the draft of the permit decree (PDF, HTML, text of the DOCX)",
     "nota.typ.j2": "notes: credit, difference, past months, fine, single payment (PDF, HTML)",
+    "perfil.svg.j2": "the chart of a finding's offsets",
     SKELETON: "letterhead, page and styles of the draft decree for Word",
 }
 MOST_BYTES = 5_000_000

@@ -34,9 +34,10 @@ def make_apart(job: "Job", forms: Sequence[str], templates: Templates) -> dict[s
     return _run("make", job.template, (job, tuple(forms)), templates)
 
 
-def draw_apart(template: str, values: Mapping[str, Any], templates: Templates) -> str:
-    """Fill a drawing in a process apart; see :func:`geobill.documents.forms.draw`."""
-    return _run("draw", template, (template, dict(values)), templates)["svg"].decode()
+def draw_apart(template: str, values: Sequence[Mapping[str, Any]], templates: Templates) -> list[str]:
+    """Fill drawings in a process apart; see :func:`geobill.documents.forms.draw_all`."""
+    made = _run("draw", template, (template, [dict(one) for one in values]), templates)
+    return [made[f"svg{i}"].decode() for i in range(len(values))]
 
 
 def _run(task: str, template: str, arguments: tuple[Any, ...], templates: Templates) -> dict[str, bytes]:

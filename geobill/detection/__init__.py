@@ -1,0 +1,1 @@
+"""A survey held against what permits allow: stretches and equipment that nobody declared, and those that aren't there."""

@@ -1,0 +1,236 @@
+"""What a finding is worth: reais of a whole month, once and doubled, and what the law would charge for the past."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import geopandas as gpd
+import pandas as pd
+
+from geobill.billing.past import Demand, PastMonth, divide, limitation_of, whole_days
+from geobill.domain.dates import BillingMonth
+from geobill.domain.detection import CLANDESTINE_KINDS, UNDECLARED_EQUIPMENT, FindingFile
+from geobill.domain.finding import Finding
+from geobill.errors import GeobillError
+from geobill.frames import FOUND
+from geobill.pipeline.beside import Beside, Ground, borrowed_ground
+from geobill.pipeline.billing import due_day
+from geobill.pipeline.finding_worth import UNPRICED, MonthWorth, month_worths, supposed_boxes, supposed_lines
+from geobill.pipeline.month import Stored
+from geobill.pipeline.review import find_files
+from geobill.pricing.lines import ZERO_M
+from geobill.store.ledger import Ledger
+from geobill.store.surveys import SurveyRegister
+from geobill.store.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class PastWorth:
+    """What the past would come to, were the finding confirmed today: doubled, month by month (art. 10 § 3).
+
+    ``since`` is the day from which it counts: that of the proven installation, else the law's publication (``presumed``).
+    ``demand`` divides the months by their age; ``without_map`` are months that no edition of the map prices yet, ``held`` the
+    others that aren't priced, by the code of the reason.
+    """
+
+    since: date
+    presumed: bool
+    last: BillingMonth
+    months: tuple[PastMonth, ...]
+    demand: Demand
+    without_map: tuple[BillingMonth, ...] = ()
+    held: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def waiting(self) -> Decimal:
+        """Return what is older than the term of limitation and waits for a decision, in reais."""
+        return sum((m.amount for m in self.demand.held), ZERO_M)
+
+    @property
+    def lapsed(self) -> Decimal:
+        """Return what a decision on limitation gives up, in reais."""
+        return sum((m.amount for m in self.demand.lapsed), ZERO_M)
+
+    @property
+    def by_year(self) -> tuple[tuple[int, int, Decimal, Decimal], ...]:
+        """Year, its months, what of it is demanded and what isn't, in reais; the latest year first."""
+        young = {m.month for m in self.demand.demanded}
+        years: dict[int, list[PastMonth]] = {}
+        for m in self.months:
+            years.setdefault(m.month.year, []).append(m)
+        return tuple(
+            (
+                year,
+                len(mine),
+                sum((m.amount for m in mine if m.month in young), ZERO_M),
+                sum((m.amount for m in mine if m.month not in young), ZERO_M),
+            )
+            for year, mine in sorted(years.items(), reverse=True)
+        )
+
+
+@dataclass(frozen=True)
+class FindingMoney:
+    """A finding's worth: this month, and the past where a case of art. 10 could be opened on it."""
+
+    file: FindingFile
+    month: MonthWorth
+    past: PastWorth | None = None
+
+
+# -- many findings at once
+
+
+def price_findings(
+    stored: Stored, found: gpd.GeoDataFrame, month: BillingMonth, default_width_m: Decimal | None
+) -> tuple[list[Decimal | None], tuple[Finding, ...]]:
+    """Price each finding for a whole month, once: what a bill of that month would ask for such a row, not doubled.
+
+    Cut by the zones in force, with the operator's own R. Findings of one operator are taken as standing together, which
+    matters only where two of them share a strip and the policy ``same_strip`` is ``once``.
+
+    Parameters
+    ----------
+    stored : Stored
+    found : GeoDataFrame
+        By ``frames.FOUND``.
+    month : BillingMonth
+        The month whose figures, policy, R and edition count.
+    default_width_m : Decimal, optional
+        Width in metres of what the survey gives none for.
+
+    Returns
+    -------
+    tuple
+        Reais by finding, in their order, None where anything is held or unknown; and a warning where nothing could be
+        priced. It refuses nothing: a detection without a map is one all the same.
+    """
+    ground = Ground(stored)
+    worths = month_worths(ground, found, month, default_width_m, doubled=False)
+    return [w.amount for w in worths], _warned(ground, month, found, worths)
+
+
+def _warned(
+    ground: Ground, month: BillingMonth, found: gpd.GeoDataFrame, worths: Sequence[MonthWorth]
+) -> tuple[Finding, ...]:
+    if not len(found):
+        return ()
+    if not ground.has_map(month):
+        message = (
+            f"no finding is priced: no edition of the Mapa de Valores is in force on {month.first_day.isoformat()} (art. 7), so what "
+            "is at stake isn't known"
+        )
+        fix = "Import the edition (geobill import land-values … --in-force-from DATE), then compare again with --again."
+        return (Finding("not_priced", "warning", message, fix),)
+    why = next((w.why for w in worths if w.why == "no_law"), None)
+    if why is not None:
+        message = f"no finding is priced: {_refusal(ground, month)}"
+        return (Finding("not_priced", "warning", message, "Mend that, then compare again with --again."),)
+    return ()
+
+
+def _refusal(ground: Ground, month: BillingMonth) -> str:
+    try:
+        ground.terms(month)
+    except GeobillError as refused:
+        return str(refused)
+    return ""
+
+
+# -- one finding, with its past
+
+
+def look_at_money(
+    workspace: Workspace,
+    finding: str,
+    today: date,
+    default_width_m: Decimal | None = None,
+    installed_on: date | None = None,
+) -> FindingMoney:
+    """Work out what a finding is worth, and what its past would come to, were it confirmed; nothing is written.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    finding : str
+        Its id; an unknown one is refused.
+    today : date
+        Its month is priced, and the age of past months counts from it.
+    default_width_m : Decimal, optional
+        Width in metres where the survey gives none.
+    installed_on : date, optional
+        Day of installation as it would be proven; without one the law's publication is presumed (art. 10 § 3).
+    """
+    with workspace.database.read() as connection, borrowed_ground(workspace, connection) as ground:
+        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        file = find_files(register, [finding])[finding]
+        found = as_found(file, register.load_shapes([finding]))
+        month = BillingMonth.of(today)
+        (worth,) = month_worths(ground, found, month, default_width_m)
+        unknown = worth.why in UNPRICED and worth.why not in ("no_map", "no_law")
+        if file.finding.kind not in CLANDESTINE_KINDS or unknown or not ground.has_map(month):
+            return FindingMoney(file, worth)
+        invoiced = Ledger(connection, workspace.database.tables).find_invoiced(file.operator or "")
+        past = _past(workspace, ground, found, today, default_width_m, installed_on, invoiced)
+    return FindingMoney(file, worth, past)
+
+
+def as_found(file: FindingFile, shapes: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    """Return a stored finding as a frame by ``frames.FOUND``, of the operator to whom it is attributed now."""
+
+    def exact(value: Any) -> Any:
+        return f"{value:f}" if isinstance(value, Decimal) else value
+
+    row = {c: exact(getattr(file.finding, c)) for c in FOUND if c != "geometry"} | {"operator": file.operator}
+    data = {name: pd.Series([value], dtype=object) for name, value in row.items()}
+    return gpd.GeoDataFrame(data, geometry=shapes.geometry.to_numpy(), crs=shapes.crs)
+
+
+def _past(
+    workspace: Workspace,
+    ground: Ground,
+    found: gpd.GeoDataFrame,
+    today: date,
+    default_width_m: Decimal | None,
+    installed_on: date | None,
+    invoiced: Sequence[BillingMonth],
+) -> PastWorth | None:
+    """Price each past month as ``bill --retroactive`` would; None where no month is past."""
+    stored, this = ground.stored, BillingMonth.of(today)
+    published = stored.law.figures.published_on
+    since = max(installed_on or published, published)
+    last = max((m for m in invoiced if m < this), default=this.preceding())
+    if last < BillingMonth.of(since):
+        return None
+    box = found["kind"].iloc[0] == UNDECLARED_EQUIPMENT
+    lines = supposed_lines(found.iloc[:0] if box else found, ground, default_width_m, since)
+    boxes = supposed_boxes(found if box else found.iloc[:0], ground, since)
+    beside = Beside(ground, str(found["operator"].iloc[0]), lines, boxes)
+    months: list[PastMonth] = []
+    without_map: list[BillingMonth] = []
+    held: dict[str, int] = {}
+    for month in BillingMonth.of(since).until(last):
+        if not ground.has_map(month):
+            without_map.append(month)
+            continue
+        price, whole = beside.price_month(month)
+        for code, _ in price.held:
+            held[code] = held.get(code, 0) + 1
+        months.append(
+            PastMonth(
+                month=month,
+                due_on=due_day(workspace.settings, stored.law, month),
+                lines=whole_days(price.lines, month) if whole else price.lines,
+                now=price.amount,
+                before=ZERO_M,
+                edition=ground.terms(month).edition,
+                reducer=None if price.reducer is None else str(price.reducer),
+                held=price.held,
+            )
+        )
+    limitation = limitation_of(stored.policy(this), stored.decisions, today)
+    demand = divide(months, limitation, today)
+    presumed = installed_on is None
+    return PastWorth(since, presumed, last, tuple(months), demand, tuple(without_map), tuple(sorted(held.items())))

@@ -1,0 +1,176 @@
+"""A finding as a reviewer judges it: whose it is, what is permitted near it, and how far it lies from that, place by place."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import shapely
+
+from geobill.detection.offsets import PROFILE_REACHES, offset_profile
+from geobill.domain.detection import MISSING, PHOTOGRAPHED, Survey
+from geobill.domain.network import PLANNED, Operator
+from geobill.pipeline.map_place import to_degrees
+from geobill.pipeline.review import Look
+from geobill.pricing.in_force import stands, text
+from geobill.store.drawn import Drawn, Source, read_rows
+from geobill.store.ledger import Ledger
+from geobill.store.registers import Registers
+from geobill.store.surveys import SurveyRegister
+from geobill.store.workspace import Workspace
+
+MOST_PLACES = 240  # of a profile: as many as a drawing can show
+CENTIMETRE = Decimal("0.01")
+PERMITTED_COLUMNS = [
+    "segment",
+    "operator",
+    "service",
+    "level",
+    "permit",
+    "status",
+    "width_m",
+    "installed_on",
+    "removed_on",
+]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How far a stretch lies from the nearest line of the other side: metres along it, and the offset there in metres.
+
+    The other side is what is permitted; where the finding is ``missing_in_survey``, it is what was surveyed. An offset is None
+    where nothing is near. Within ``reach_m``, the tolerance widened by both accuracies, two lines are taken for one.
+    """
+
+    places: tuple[tuple[Decimal, Decimal | None], ...]
+    reach_m: Decimal
+    looked_m: Decimal
+
+    @property
+    def is_alone(self) -> bool:
+        """Say whether nothing is near anywhere along it."""
+        return all(offset is None for _, offset in self.places)
+
+
+@dataclass(frozen=True)
+class PermittedRow:
+    """The permitted row that a finding concerns, as it is on record."""
+
+    segment: str
+    operator: str
+    permit: str | None
+    service: str | None
+    level: str | None
+    width_m: str | None
+    installed_on: str | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a reviewer sees of one finding besides its price.
+
+    ``limits`` are west, south, east and north in degrees; ``profile`` is None for equipment.
+    """
+
+    look: Look
+    operators: dict[str, Operator]
+    profile: Profile | None
+    permitted: PermittedRow | None
+    limits: tuple[float, float, float, float]
+
+
+def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
+    """Return a finding with its profile and the permitted row that it concerns; None where there is none of that id."""
+    with workspace.database.read() as connection:
+        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        file = register.load_files([finding]).get(finding)
+        if file is None:
+            return None
+        found = file.finding
+        shape = register.load_shapes([finding]).geometry.iloc[0]
+        survey = register.load_surveys()[found.survey]
+        compared_at = register.compared_at(found.survey)
+        operators = Registers(connection, workspace.database.tables).load_operators()
+        drawn = Drawn(connection, workspace.database.tables)
+        batches = drawn.batches()
+    near = _bounds(shape, PROFILE_REACHES * survey.terms.reach_m)
+    permitted = read_rows(workspace.database.path, "segments", batches, PERMITTED_COLUMNS, near)
+    allowed = _standing(permitted, survey)
+    other = allowed
+    if found.kind == MISSING:
+        other = read_rows(workspace.database.path, "survey_lines", [Source(survey.id, "", "")], ["segment"], near)
+    return Sheet(
+        look=Look(file, survey, compared_at, shape),
+        operators=operators,
+        profile=_profile(shape, other, survey),
+        permitted=_row(allowed, found.permitted),
+        limits=_limits(shape, workspace.database.srid),
+    )
+
+
+def load_photo(workspace: Workspace, finding: str, number: int) -> bytes | None:
+    """Return the bytes of a finding's photo, counted from 1 in the order in which they came; None where there is none."""
+    with workspace.database.read() as connection:
+        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        file = register.load_files([finding]).get(finding)
+        photos = [a for a in file.acts if a.kind == PHOTOGRAPHED] if file else []
+        if not 1 <= number <= len(photos):
+            return None
+        return Ledger(connection, workspace.database.tables).load_archived_file(photos[number - 1].paper)
+
+
+def _standing(permitted: gpd.GeoDataFrame, survey: Survey) -> gpd.GeoDataFrame:
+    """Keep what the survey was compared with: of its operator and services, in the street on its day."""
+    keep = (permitted["status"] != PLANNED).to_numpy()
+    if survey.operator is not None:
+        keep = keep & (permitted["operator"] == survey.operator).to_numpy()
+    if survey.services:
+        keep = keep & (permitted["service"].isna() | permitted["service"].isin(survey.services)).to_numpy()
+    frame = permitted[keep]
+    on = date.fromisoformat(survey.compared_on)
+    return frame[np.array([stands(row, on) for row in frame.itertuples()], dtype=bool)]
+
+
+def _profile(shape: shapely.Geometry, other: gpd.GeoDataFrame, survey: Survey) -> Profile | None:
+    if shape.geom_type != "LineString":
+        return None
+    reach = survey.terms.reach_m
+    step = max(1.0, shape.length / MOST_PLACES)
+    places = offset_profile(shape, np.asarray(other.geometry.values), reach, step)
+    return Profile(
+        tuple((_centimetres(at), None if offset is None else _centimetres(offset)) for at, offset in places),
+        _centimetres(reach),
+        _centimetres(PROFILE_REACHES * reach),
+    )
+
+
+def _row(allowed: gpd.GeoDataFrame, segment: str | None) -> PermittedRow | None:
+    mine = allowed[allowed["segment"] == segment]
+    if segment is None or not len(mine):
+        return None
+    row: Any = next(mine.itertuples())
+    return PermittedRow(
+        segment,
+        row.operator,
+        text(row.permit),
+        text(row.service),
+        text(row.level),
+        text(row.width_m),
+        text(row.installed_on),
+    )
+
+
+def _bounds(shape: shapely.Geometry, more: float) -> tuple[float, float, float, float]:
+    west, south, east, north = shape.bounds
+    return west - more, south - more, east + more, north + more
+
+
+def _limits(shape: shapely.Geometry, srid: int) -> tuple[float, float, float, float]:
+    west, south, east, north = shapely.total_bounds(to_degrees([shape], srid))
+    return float(west), float(south), float(east), float(north)
+
+
+def _centimetres(metres: float) -> Decimal:
+    return Decimal(repr(metres)).quantize(CENTIMETRE)

@@ -1,0 +1,83 @@
+"""One finding as the map shows it from close by: its own line, the exact lines around it, and how far it lies from them."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import shapely
+
+from geobill.domain.detection import MISSING
+from geobill.pipeline.map_place import to_degrees
+from geobill.pipeline.map_tiles import PERMITTED, SURVEYED, TileFile, plan_tiles
+from geobill.pipeline.review import look_at
+from geobill.store.drawn import read_rows
+from geobill.store.workspace import Workspace
+
+AROUND_M = 60.0  # what lies farther from a finding isn't drawn exactly
+REACH_M = 30.0  # a line farther away isn't one that the finding would be held against
+EVERY_M, MOST_OFFSETS = 10.0, 40
+TABLES = {PERMITTED: ("segments", "equipment"), SURVEYED: ("survey_lines", "survey_equipment")}
+
+
+@dataclass(frozen=True)
+class CloseUp:
+    """Shapes in longitude and latitude (WGS 84); ``offsets`` are short lines from the finding to what it is held against."""
+
+    shape: Any
+    bounds: tuple[float, float, float, float]
+    permitted: np.ndarray
+    surveyed: np.ndarray
+    offsets: np.ndarray
+
+
+def look_close(workspace: Workspace, finding: str, on: date) -> CloseUp:
+    """Return what the map shows around a finding.
+
+    Raises
+    ------
+    InputError
+        If there is no such finding.
+    """
+    look = look_at(workspace, finding)
+    shape, srid = look.shape, workspace.database.srid
+    west, south, east, north = shapely.bounds(shape).tolist()
+    bounds = (west - AROUND_M, south - AROUND_M, east + AROUND_M, north + AROUND_M)
+    plan = plan_tiles(workspace, on)
+    permitted = _near(workspace, [f for f in plan if f.layer == PERMITTED], bounds)
+    surveyed = _near(workspace, [f for f in plan if f.survey == look.survey.id], bounds)
+    against = surveyed if look.file.finding.kind == MISSING else permitted
+    return CloseUp(
+        to_degrees(shape, srid)[0],
+        tuple(shapely.bounds(to_degrees(shapely.box(west, south, east, north), srid)[0]).tolist()),
+        to_degrees(permitted, srid),
+        to_degrees(surveyed, srid),
+        to_degrees(find_offsets(shape, against), srid),
+    )
+
+
+def find_offsets(shape: Any, against: np.ndarray) -> np.ndarray:
+    """Return short lines from places along a finding, 10 m apart, to the nearest of some lines within 30 m."""
+    if not len(against):
+        return np.array([], dtype=object)
+    if shape.length > 0:
+        count = int(min(MOST_OFFSETS, max(2, shape.length // EVERY_M + 1)))
+        places = shapely.line_interpolate_point(shape, np.linspace(0, shape.length, count))
+    else:
+        places = np.array([shapely.centroid(shape)], dtype=object)
+    nearest = shapely.shortest_line(places, shapely.geometrycollections(against))
+    length = shapely.length(nearest)
+    return np.asarray(nearest[(length > 0.05) & (length <= REACH_M)], dtype=object)
+
+
+def _near(workspace: Workspace, files: list[TileFile], bounds: tuple[float, float, float, float]) -> np.ndarray:
+    if not files:
+        return np.array([], dtype=object)
+    found = [
+        read_rows(workspace.database.path, table, files[0].sources, (), bounds) for table in TABLES[files[0].layer]
+    ]
+    shapes: np.ndarray = np.concatenate(
+        [frame.geometry.to_numpy() for frame in found if isinstance(frame, gpd.GeoDataFrame)]
+    )
+    return shapes
