@@ -26,9 +26,9 @@ def open_on(
     json: bool,
 ) -> None:
     """Open a case on findings, as they are now: on the command line nobody looked at an earlier version."""
-    from geobill.cli.case_steps import act_answer, case_answer, describe, next_id
+    from geobill.cli.case_steps import act_answer, case_answer, describe
     from geobill.cli.detect import read_metres
-    from geobill.pipeline.cases import list_cases
+    from geobill.pipeline.cases import next_case_id
     from geobill.pipeline.finding_cases import Opening, open_case_on
     from geobill.pipeline.review import look_at
 
@@ -40,7 +40,7 @@ def open_on(
         raise InputError(f"--reference {reference!r} holds a character that can't be seen. Type it anew.")
     opened = shared.open_given(workspace)
     seen = {i: look_at(opened, i).file.version for i in dict.fromkeys(f.strip() for f in findings)}
-    named = id_.strip() if id_ is not None else next_id(day.year, (s.file.case.id for s in list_cases(opened)))
+    named = id_.strip() if id_ is not None else next_case_id(opened, day.year)
     width: Decimal | None = None if default_width is None else read_metres(default_width, "--default-width")
     opening = Opening(named, subject.strip(), day, by.strip(), kind, operator, permit, reference.strip(), width)
     made = open_case_on(opened, seen, opening, now=shared.now())

@@ -1,6 +1,5 @@
 """What the commands of cases share: a step taken and answered, the days of a fine, what was typed."""
 
-from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -228,10 +227,3 @@ def read_ids(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as fault:
         raise InputError(f"{path} can't be read as a list of ids, one a line: {fault}. Nothing was changed.") from None
-
-
-def next_id(year: int, there: Iterable[str]) -> str:
-    """Id of the next case of a year, after the highest one of that form."""
-    head = f"{year}-"
-    tails = [i.removeprefix(head) for i in there if i.startswith(head)]
-    return f"{head}{max([int(t) for t in tails if t.isascii() and t.isdigit()], default=0) + 1:03d}"

@@ -12,7 +12,6 @@ from geobill.cli.case_steps import (
     case_answer,
     charge_days,
     describe,
-    next_id,
     read_day,
     read_ids,
     read_outcome,
@@ -84,7 +83,7 @@ def case_open(
 ) -> None:
     """Open a case over stored rows of an operator, or on findings of a survey."""
     from geobill.domain.case import Case
-    from geobill.pipeline.cases import list_cases, match_rows, open_case
+    from geobill.pipeline.cases import match_rows, next_case_id, open_case
 
     day = read_day(on)
     if finding:
@@ -107,7 +106,7 @@ def case_open(
     if rows is not None:
         more = match_rows(opened, operator.strip(), read_ids(rows))
         segments, boxes = (tuple(dict.fromkeys((*a, *b))) for a, b in zip((segments, boxes), more, strict=True))
-    named = id_.strip() if id_ is not None else next_id(day.year, (s.file.case.id for s in list_cases(opened)))
+    named = id_.strip() if id_ is not None else next_case_id(opened, day.year)
     case = Case(named, kind.strip(), operator.strip(), day, subject.strip(), permit and permit.strip(), segments, boxes)
     data = case_answer(open_case(opened, case, shared.now()))
     shared.answer(data, json, lambda: f"opened: {describe(data)}")

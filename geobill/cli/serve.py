@@ -18,7 +18,9 @@ def serve(
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
     background: Annotated[
         Path | None,
-        typer.Option(metavar="DIR|FILE.pmtiles", help="Tiles of this machine to lie under the map: {z}/{x}/{y} or PMTiles."),
+        typer.Option(
+            metavar="DIR|FILE.pmtiles", help="Tiles of this machine to lie under the map: {z}/{x}/{y} or PMTiles."
+        ),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -57,6 +59,7 @@ def _bound(port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a closed one waits a minute otherwise
     try:
         listening.bind((HOST, port))
+        listening.listen()  # who is told the address may ask at once
     except OSError as fault:
         listening.close()
         raise InputError(

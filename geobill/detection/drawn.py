@@ -8,7 +8,6 @@ import shapely
 from numpy.typing import NDArray
 
 from geobill.detection.intervals import Floats, Ints
-from geobill.frames import plan_lengths
 
 
 @dataclass(frozen=True)
@@ -37,4 +36,5 @@ def drawn(lines: NDArray[np.object_]) -> Drawn:
     real = length > 0
     parts, row, length = parts[real], row[real].astype(np.int64), length[real]
     before = np.cumsum(length) - length
-    return Drawn(parts, row, length, before - before[np.searchsorted(row, row)], plan_lengths(lines))
+    row_length = np.bincount(row, length, minlength=len(lines))
+    return Drawn(parts, row, length, before - before[np.searchsorted(row, row)], row_length)

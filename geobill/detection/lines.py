@@ -101,6 +101,10 @@ def _metres(centimetres: int) -> Decimal:
     return (Decimal(int(centimetres)) * _CENTIMETRE).quantize(_CENTIMETRE)
 
 
+def _metres_text(centimetres: Ints) -> NDArray[np.object_]:
+    return np.array([f"{cm // 100}.{cm % 100:02d}" for cm in centimetres.tolist()], dtype=object)
+
+
 def _shared_out(runs: pd.DataFrame, lines: Drawn) -> pd.DataFrame:
     """Add ``cm``: each row's length, rounded once, shared out over its stretches by largest remainder."""
     units = whole_units(lines.row_length, _CENTIMETRE)
@@ -151,7 +155,7 @@ def _found(rule: LineRule, surveyed: _Side, allowed: _Side, terms: DetectionTerm
         "level": _column(own, "level", row),
         "start_m": picked["start_m"].to_numpy(),
         "end_m": picked["end_m"].to_numpy(),
-        "length_m": np.array([str(_metres(cm)) for cm in picked["cm"]], dtype=object),
+        "length_m": _metres_text(picked["cm"].to_numpy()),
         "permitted": _column(own, "segment", row) if rule.on_permitted else _column(other, "segment", second),
         **_statistics(nearest),
         "confidence": _text(sure),
@@ -208,7 +212,7 @@ def _told(runs: pd.DataFrame, survey: gpd.GeoDataFrame, permitted: gpd.GeoDataFr
             "source_row": survey["source_row"].to_numpy()[runs["row"]],
             "start_m": runs["start_m"],
             "end_m": runs["end_m"],
-            "length_m": [str(_metres(cm)) for cm in runs["cm"]],
+            "length_m": _metres_text(runs["cm"].to_numpy()),
             "state": runs["state"],
             "permitted": _column(permitted, "source_row", runs["other"].to_numpy()),
         }

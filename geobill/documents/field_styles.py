@@ -49,7 +49,7 @@ CASE_BOXES: dict[str, tuple[str, ...]] = {
     "Nota": ("nota",),
 }
 CASE_TYPED = ("decisao", "motivo", "responsavel", "operadora", "nota")
-CASE_HIDDEN = ("operadora_lida",)
+CASE_HIDDEN = ("operadora_lida", "operadora_nome")
 NEEDS_REASON = Check(
     "motivo",
     f"coalesce(\"decisao\", '') <> '{DISMISS}' OR length(trim(coalesce(\"motivo\", ''))) > 0",
@@ -83,10 +83,10 @@ def case_style(aliases: Mapping[str, str], operators: Mapping[str, str]) -> str:
     """Style of the decisions: a pin on each finding, by what was typed, else by what was decided before."""
     pin = 'case when coalesce("decisao", \'\') <> \'\' then "decisao" else "situacao" end'
     looks = (
-        (found.SUSPECTED, STATE_WORDS[found.SUSPECTED], "circle", "#ffffff", VERMILION, 3.4),
-        (found.UPHELD, STATE_WORDS[found.UPHELD], "circle", VERMILION, "#ffffff", 3.4),
-        (found.DISMISSED, STATE_WORDS[found.DISMISSED], "circle", FADED, "#ffffff", 3.0),
-        (found.IN_CASE, STATE_WORDS[found.IN_CASE], "square", BLUE, "#ffffff", 3.4),
+        (found.SUSPECTED, STATE_WORDS[found.SUSPECTED], "circle", "#ffffff", VERMILION, 2.6),
+        (found.UPHELD, STATE_WORDS[found.UPHELD], "circle", VERMILION, "#ffffff", 2.6),
+        (found.DISMISSED, STATE_WORDS[found.DISMISSED], "circle", FADED, "#ffffff", 2.6),
+        (found.IN_CASE, STATE_WORDS[found.IN_CASE], "square", BLUE, "#ffffff", 2.6),
         (UPHOLD, "Digitado aqui: procede", "star", VERMILION, BLACK, 5.4),
         (DISMISS, "Digitado aqui: não procede", "cross_fill", FADED, BLACK, 5.0),
         (UNDO, "Digitado aqui: desfazer", "triangle", "#ffffff", BLACK, 5.0),
@@ -133,7 +133,7 @@ def equipment_style(aliases: Mapping[str, str], operators: Mapping[str, str]) ->
 def finding_mark(kind: str, tint: str = "") -> qml.Symbol:
     """Return the mark of a finding that is a point."""
     colour, _, _, shape = LOOKS[kind]
-    return qml.mark(shape, colour, "#ffffff" if shape != "cross2" else colour, "4.4", tint)
+    return qml.mark(shape, colour, "#ffffff" if shape != "cross2" else colour, f"6.4 * {qml.SHRINK}", tint)
 
 
 def finding_line(kind: str, tint: str = "") -> qml.Symbol:

@@ -84,6 +84,7 @@ DECISIONS: Columns = (
     ("operadora", TEXT, "Operadora"),
     ("operadora_lida", TEXT, "Operadora quando o arquivo foi feito"),
     ("nota", TEXT, "Nota a juntar"),
+    ("operadora_nome", TEXT, "Nome da operadora"),
 )
 SURVEYED: Columns = (
     ("levantamento", TEXT, "Levantamento"),
@@ -276,8 +277,10 @@ def _decision_layer(shown: FieldMap) -> Layer:
             "extensao_m": s.finding.length_m,
             "preco_mes": _amount(s.finding.month_amount),
             "processo": s.case,
+            **dict.fromkeys(("motivo", "responsavel", "nota"), ""),  # QGIS would show the letters NULL where one types
             "operadora": s.operator,
             "operadora_lida": s.operator,
+            "operadora_nome": shown.operators.get(s.operator or ""),
         }
         for s in shown.findings
     ]

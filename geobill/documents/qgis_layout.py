@@ -14,7 +14,7 @@ MAP, PICTURE, LABEL, LEGEND, SCALE_BAR, PAGE = "65639", "65640", "65641", "65642
 NORTH_ARROW = ":/images/north_arrows/layout_default_north_arrow.svg"  # comes with QGIS
 FONT = "Open Sans"
 SCALES: tuple[int, ...] = (250, 500, 1000, 2000, 2500, 5000, 10000, 20000)
-MARGIN_MM, LEGEND_MM, HEAD_MM, FOOT_MM = 10.0, 72.0, 26.0, 24.0
+MARGIN_MM, LEGEND_MM, HEAD_MM, FOOT_MM, FIGURES_MM = 10.0, 72.0, 26.0, 24.0, 34.0
 LEFT, RIGHT, CENTRE, TOP, MIDDLE = "1", "2", "4", "32", "128"  # Qt's alignments
 
 
@@ -51,8 +51,8 @@ def add_layout(parent: Element, sheet: Sheet) -> None:
         layout, (MARGIN_MM, MARGIN_MM + 9, inner, 6), _plain(f"{sheet.authority} · {sheet.secretariat}".strip(" ·")), 9
     )
     _add_map(layout, sheet, map_id, (MARGIN_MM, HEAD_MM, map_mm, high), map_mm)
-    _add_label(layout, (side, HEAD_MM, LEGEND_MM, 58), _FIGURES, 8.5)
-    _add_legend(layout, sheet, map_id, (side, HEAD_MM + 62, LEGEND_MM, high - 62))
+    _add_label(layout, (side, HEAD_MM, LEGEND_MM, FIGURES_MM), _FIGURES, 8.5)
+    _add_legend(layout, sheet, map_id, (side, HEAD_MM + FIGURES_MM, LEGEND_MM, high - FIGURES_MM))
     below = HEAD_MM + high + 3
     _add_scale_bar(layout, map_id, (MARGIN_MM, below, 90, 12))
     north = _item(layout, PICTURE, (MARGIN_MM + map_mm - 14, below, 14, 14), "norte")
@@ -89,8 +89,8 @@ _TITLE = f"Evidência de campo[% coalesce(' · achado ' || {_column('achado')}, 
 _FIGURES = (
     f"[% coalesce({_words('tipo', KIND_WORDS)}, 'Todos os achados. O atlas faz uma folha de cada um.') %]\n"
     f"[% coalesce('Situação: ' || {_words('situacao', STATE_WORDS)}, '') %]\n"
-    f"[% coalesce('Operadora: ' || {_column('operadora')}, if({_column('achado')} IS NULL, '', 'Operadora: não se sabe')) %]\n"
-    f"[% coalesce('Extensão: ' || replace(to_string({_column('extensao_m')}), '.', ',') || ' m', '') %]\n"
+    f"[% coalesce('Operadora: ' || {_column('operadora_nome')}, if({_column('achado')} IS NULL, '', 'Operadora: não se sabe')) %]\n"
+    f"[% coalesce('Extensão: ' || format_number(nullif({_column('extensao_m')}, 0), 2, 'pt_BR') || ' m', '') %]\n"
     f"[% coalesce('Preço de um mês, uma vez: R$ ' || {_column('preco_mes')}, '') %]\n"
     f"[% coalesce('Processo: ' || {_column('processo')}, '') %]"
 )

@@ -224,7 +224,11 @@ DOCUMENTS: tuple[Document, ...] = (
         for name in CASE_PAPERS
     ),
     Document(
-        FINDINGS_PAPER, f"{FINDINGS_PAPER}.typ.j2", "pdf", lambda *told: render_constatacao(*told)["pdf"], CONSTATACAO_FORMS
+        FINDINGS_PAPER,
+        f"{FINDINGS_PAPER}.typ.j2",
+        "pdf",
+        lambda *told: render_constatacao(*told)["pdf"],
+        CONSTATACAO_FORMS,
     ),
     Document("anexo", None, "csv", render_annex),
 )

@@ -75,10 +75,13 @@ def read_case_rows(path: Path) -> CaseRows:
         return CaseRows(source.sha256, read, tuple(rows))
 
 
-def has_cases(path: Path) -> bool:
-    """Whether a file is a GeoPackage with a layer ``cases``."""
-    with open_source(path) as source:
-        return any(one.inner == LAYER and isinstance(one.dataset.format, GeoPackage) for one in source.layers)
+def layer_names(path: Path) -> frozenset[str]:
+    """Names of the layers of a GeoPackage; none where a file isn't one, or can't be read."""
+    try:
+        with open_source(path) as source:
+            return frozenset(one.inner for one in source.layers if isinstance(one.dataset.format, GeoPackage))
+    except InputError:
+        return frozenset()
 
 
 def _layer(path: Path, layers: tuple[SourceLayer, ...]) -> SourceLayer:

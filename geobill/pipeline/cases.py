@@ -207,6 +207,15 @@ def list_cases(workspace: Workspace, only: str | None = None) -> list[CaseState]
     return [state_of(file, law) for file in files.values()]
 
 
+def next_case_id(workspace: Workspace, year: int) -> str:
+    """Return the id of the next case of a year, after the highest one of that form: ``2026-007``."""
+    with workspace.database.read() as connection:
+        there = CaseRegister(connection, workspace.database.tables).load_files()
+    head = f"{year}-"
+    tails = [i.removeprefix(head) for i in there if i.startswith(head)]
+    return f"{head}{max([int(t) for t in tails if t.isascii() and t.isdigit()], default=0) + 1:03d}"
+
+
 def find_case(files: dict[str, CaseFile], case: str) -> CaseFile:
     """Return a case; an unknown id is refused."""
     if case not in files:

@@ -1,7 +1,7 @@
 """A survey held against what permits allow: read, checked for a shift of the whole, matched, priced, kept for the review."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
@@ -13,8 +13,9 @@ from pyproj import CRS
 from pyproj.exceptions import CRSError
 
 from geobill.detection.equipment import EquipmentDetection, detect_equipment
+from geobill.detection.equipment_shift import find_equipment_shift
 from geobill.detection.lines import LineDetection, detect_lines
-from geobill.detection.shift import find_constant_shift
+from geobill.detection.shift import ConstantShift, find_constant_shift
 from geobill.domain.dates import BillingMonth
 from geobill.domain.detection import MISSING, DetectionTerms, FieldFinding, Survey
 from geobill.domain.finding import Finding
@@ -109,7 +110,7 @@ def detect(
         _check_operator(wanted.operator, stored)
         seen = _only(read_field_file(source, place, list(stored.operators)), wanted)
         segments, equipment = _permitted(stored, seen, wanted, place)
-        _check_something(seen, segments, equipment, source, wanted)
+        seen = _comparable(seen, segments, equipment, source, wanted)
         same = register.find_same(seen.sha256, seen.layer, wanted.operator)
         if same and not (wanted.again or dry_run):
             raise InputError(
@@ -117,7 +118,7 @@ def detect(
                 "queue twice. Nothing was changed. Give --again to compare it anew: what nobody decided leaves the queue, what was "
                 "decided stays."
             )
-        suspect = _find_suspect(seen, segments, place)
+        suspect = _find_suspect(seen, segments, equipment, place)
         lines = detect_lines(seen.lines, _numbered(segments), wanted.terms)
         boxes = detect_equipment(seen.equipment, _numbered(equipment), wanted.terms)
         both = ((lines.findings, segments), (boxes.findings, equipment))
@@ -194,31 +195,56 @@ def _standing(frame: gpd.GeoDataFrame, wanted: Wanted) -> gpd.GeoDataFrame:
     return frame[there].reset_index(drop=True)
 
 
-def _check_something(
+def _comparable(
     seen: Seen, segments: gpd.GeoDataFrame, equipment: gpd.GeoDataFrame, source: FieldFile, wanted: Wanted
-) -> None:
-    """Refuse a comparison with nothing on one side: all of it would be crime, or nothing."""
+) -> Seen:
+    """Keep the kinds that have something on the other side: compared with nothing, all of it would be undeclared.
+
+    Raises
+    ------
+    InputError
+        If nothing is left.
+    """
     if not len(seen.lines) and not len(seen.equipment):
         why = f": {seen.set_aside[0].reason} (row {seen.set_aside[0].row})" if seen.set_aside else ""
         raise InputError(
             f"No row of {source.path.name} can be compared{why}. Nothing was changed. geobill inspect shows what is in the file."
         )
     whose = f" of {wanted.operator}" if wanted.operator else ""
-    for mine, theirs, what in ((seen.lines, segments, "stretch of network"), (seen.equipment, equipment, "cabinet")):
-        if len(mine) and not len(theirs):
-            raise InputError(
-                f"No {what}{whose} is on record for {wanted.on.isoformat()}: compared with nothing, all of the survey would be "
-                "undeclared. Nothing was changed. Import what is permitted first (geobill import), name another operator or day, "
-                "or give --against FILE."
-            )
+    alone = [
+        (len(mine), what)
+        for mine, theirs, what in (
+            (seen.lines, segments, "stretch of network"),
+            (seen.equipment, equipment, "cabinet"),
+        )
+        if len(mine) and not len(theirs)
+    ]
+    if not alone:
+        return seen
+    said = f"No {alone[0][1]}{whose} is on record for {wanted.on.isoformat()}"
+    fix = "Import what is permitted first (geobill import), name another operator or day, or give --against FILE."
+    if len(alone) == (len(seen.lines) > 0) + (len(seen.equipment) > 0):
+        raise InputError(
+            f"{said}: compared with nothing, all of the survey would be undeclared. Nothing was changed. {fix}"
+        )
+    message = f"{said}: {alone[0][0]} row(s) of the survey weren't compared, since all of them would be undeclared."
+    kept = [f if len(other) else f[:0] for f, other in ((seen.lines, segments), (seen.equipment, equipment))]
+    finding = Finding("not_compared", "warning", message, fix)
+    return replace(seen, lines=kept[0], equipment=kept[1], findings=(*seen.findings, finding))
 
 
 # -- a survey that misses as a whole
 
 
-def _find_suspect(seen: Seen, segments: gpd.GeoDataFrame, place: Municipality) -> Finding | None:
+def _find_suspect(
+    seen: Seen, segments: gpd.GeoDataFrame, equipment: gpd.GeoDataFrame, place: Municipality
+) -> Finding | None:
     """Find that all of a survey lies beside what is on record by one shift, and name the datum that explains it."""
-    shift = find_constant_shift(seen.lines, segments)
+    mine, allowed = seen.lines, segments
+    shift: ConstantShift | None = find_constant_shift(mine, allowed)
+    if shift is None:
+        mine, allowed = seen.equipment, equipment
+        shift = find_equipment_shift(mine, allowed)
     if shift is None:
         return None
     east = f"{abs(shift.dx_m):.2f} m {'east' if shift.dx_m > 0 else 'west'}"
@@ -228,22 +254,21 @@ def _find_suspect(seen: Seen, segments: gpd.GeoDataFrame, place: Municipality) -
         f"{shift.share_shifted:.0%} does: a fault of its coordinates, and not an undeclared network. No finding was issued."
     )
     fix = "Ask the crew for the coordinate system and its datum, then compare again with --crs EPSG:n."
-    named = _datum(seen, segments, place)
-    if named:
-        message += f" {named}"
+    message += f" {_datum(seen, mine, allowed, place)}"
     return Finding("crs_suspect", "error", message, fix, seen.layers[0].name)
 
 
-def _datum(seen: Seen, segments: gpd.GeoDataFrame, place: Municipality) -> str:
-    """Say which datum explains the shift; blank where none of the usual ones does."""
+def _datum(seen: Seen, mine: gpd.GeoDataFrame, allowed: gpd.GeoDataFrame, place: Municipality) -> str:
+    """Say which datum explains the shift, if any of the usual ones does."""
+    none = "It is none of the shifts between the usual datums."
     reading = seen.readings[0]
     try:
         source = CRS.from_user_input(reading.crs.source)
     except CRSError:  # a system without a code: its datum is none of those that could be mixed up
-        return ""
-    found = find_datum_shift(seen.lines.geometry.to_numpy(), segments.geometry.to_numpy(), place, source)
+        return none
+    found = find_datum_shift(mine.geometry.to_numpy(), allowed.geometry.to_numpy(), place, source)
     if found is None:
-        return "It is none of the shifts between the usual datums."
+        return none
     codes = " or ".join(label(code) for code in found.codes)
     if found.twice:
         return f"That is the shift from {codes}, as if it had been applied to coordinates that needed none."

@@ -10,16 +10,13 @@ import geopandas as gpd
 import shapely
 from sqlalchemy import Connection
 
+from geobill.billing.openings import find_objections, is_equipment, kind_of_case, without_width
+from geobill.billing.permits import Missing
 from geobill.documents.constatacao import FINDINGS_PAPER
 from geobill.domain import case as acts
-from geobill.domain.case import CLANDESTINE, NONCONFORMITY, Case, CaseAct
+from geobill.domain.case import CLANDESTINE, Case, CaseAct
 from geobill.domain.detection import (
-    CLANDESTINE_KINDS,
-    DISMISSED,
     IN_CASE,
-    LARGER,
-    MISSING,
-    UNDECLARED_EQUIPMENT,
     FieldFinding,
     FindingAct,
     FindingFile,
@@ -30,6 +27,7 @@ from geobill.domain.network import SUSPECTED
 from geobill.errors import InputError
 from geobill.frames import ASIDE, EQUIPMENT, SEGMENTS, plan_lengths, whole_units
 from geobill.pipeline.billing import check_folder, write_files
+from geobill.pipeline.blocks import refusal
 from geobill.pipeline.case_grounds import render_auto
 from geobill.pipeline.cases import CaseState, case_folder, find_case, record_case, state_of
 from geobill.pipeline.law import load_law
@@ -41,7 +39,6 @@ from geobill.store.networks import Cadastre
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
 
-MOST_NAMED = 10
 CENTIMETRE = Decimal("0.01")
 
 
@@ -109,10 +106,12 @@ def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening
         marks = [FindingAct(i, IN_CASE, by, "", opening.id) for i in files]
         for conflict in register.find_conflicts(marks, seen):
             raise conflict
-        kind, operator = _check_findings(files, opening)
-        law = load_law(workspace, connection)
         surveys = register.load_surveys()
-        _check_day(files.values(), surveys, opening.opened_on)
+        against = _objections(files, surveys, opening)
+        if against:
+            raise InputError(refusal("No case can be opened on these findings", against))
+        kind, operator = _kind_and_operator(files, opening)
+        law = load_law(workspace, connection)
         case = Case(opening.id, kind, operator, opening.opened_on, opening.subject, opening.permit)
         batches: tuple[str, ...] = ()
         if kind == CLANDESTINE:
@@ -152,65 +151,25 @@ def find_finding(workspace: Workspace, name: str) -> FindingFile | None:
         return register.load_files([name]).get(name)
 
 
-# -- what a case can be opened on
+def objections_to(workspace: Workspace, findings: Iterable[str], opening: Opening) -> list[Missing]:
+    """Say what is against opening a case on findings, as they are now; unknown ids are refused."""
+    with workspace.database.read() as connection:
+        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        return _objections(find_files(register, findings), register.load_surveys(), opening)
 
 
-def kind_of_case(finding: FieldFinding) -> str | None:
-    """Return which kind of case a finding leads to; None where it leads to none (``missing_in_survey``)."""
-    if finding.kind == MISSING:
-        return None
-    return CLANDESTINE if finding.kind in CLANDESTINE_KINDS else NONCONFORMITY
+# -- what a case is about
 
 
-def _check_findings(files: Mapping[str, FindingFile], opening: Opening) -> tuple[str, str]:
-    """Return the kind of case and the operator that all findings have in common; anything else is refused."""
-    if not files:
-        raise InputError("A case on findings names at least one: give --finding ID. Nothing was changed.")
-    by_state = {state: [i for i, f in files.items() if f.state == state] for state in (DISMISSED, IN_CASE)}
-    if by_state[IN_CASE]:
-        first = by_state[IN_CASE][0]
-        raise InputError(
-            f"{_named(by_state[IN_CASE])} is in the case {files[first].case} already: a finding is judged once. Nothing was changed. "
-            f"See geobill case show {files[first].case}."
-        )
-    if by_state[DISMISSED]:
-        raise InputError(
-            f"{_named(by_state[DISMISSED])} was dismissed by a reviewer: nobody is accused of it. Nothing was changed. If that was "
-            "wrong, take it back first (geobill finding undo ID --by WHO), so that the file shows who did and why."
-        )
-    missing = [i for i, f in files.items() if f.finding.kind == MISSING]
-    if missing:
-        raise InputError(
-            f"{_named(missing)} is permitted and wasn't found in the field: nothing stands there to be charged or removed, and no "
-            "case comes of it. Nothing was changed. If it is out of the street, record the removal of its permit (geobill permit "
-            "removed), or import the register again without it; if the crew missed it, dismiss the finding."
-        )
-    kinds: dict[str, list[str]] = {}
-    owners: dict[str | None, list[str]] = {}
-    for id_, file in files.items():
-        kinds.setdefault(kind_of_case(file.finding) or "", []).append(id_)
-        owners.setdefault(file.operator, []).append(id_)
-    if None in owners:
-        raise InputError(
-            f"Nobody knows whose {_named(owners[None])} is, and a case is against somebody (art. 10 § 1: the operator is heard). "
-            "Nothing was changed. Say whose it is: geobill finding attribute ID --operator ID --by WHO."
-        )
-    if len(owners) > 1:
-        said = "; ".join(f"{owner}: {_named(ids)}" for owner, ids in owners.items())
-        raise InputError(
-            f"The findings are of several operators ({said}): each is heard in a case of its own. Nothing was changed. Open one case "
-            "for each operator."
-        )
-    if len(kinds) > 1:
-        said = "; ".join(
-            f"art. {'10' if kind == CLANDESTINE else '4'} ({kind}): {_named(ids)}" for kind, ids in kinds.items()
-        )
-        raise InputError(
-            f"What nobody declared and what differs from its permit are judged by different articles ({said}). Nothing was changed. "
-            "Open one case for each."
-        )
-    (kind,), (operator,) = kinds, owners
-    assert operator is not None
+def _objections(files: Mapping[str, FindingFile], surveys: Mapping[str, Survey], opening: Opening) -> list[Missing]:
+    compared_on = {s.id: s.compared_on for s in surveys.values()}
+    return find_objections(files, compared_on, opening.opened_on, opening.default_width_m)
+
+
+def _kind_and_operator(files: Mapping[str, FindingFile], opening: Opening) -> tuple[str, str]:
+    """Return the kind of case and the operator of the findings; others that were typed are refused."""
+    first = next(iter(files.values()))
+    kind, operator = kind_of_case(first.finding) or "", first.operator or ""
     for option, given, found in (("--kind", opening.kind, kind), ("--operator", opening.operator, operator)):
         if given is not None and given != found:
             raise InputError(
@@ -220,15 +179,6 @@ def _check_findings(files: Mapping[str, FindingFile], opening: Opening) -> tuple
     return kind, operator
 
 
-def _check_day(files: Iterable[FindingFile], surveys: Mapping[str, Survey], on: date) -> None:
-    late = {s.id: s.compared_on for f in files if (s := surveys[f.finding.survey]).compared_on > on.isoformat()}
-    for survey, day in late.items():
-        raise InputError(
-            f"A case of {on.isoformat()} can't rest on the survey {survey}, compared as of {day}: what it is about was found by then. "
-            "Nothing was changed. Give a later --on."
-        )
-
-
 def _rows_of(files: Iterable[FindingFile], kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the segments and the equipment that a case is about: the findings' own rows, or for art. 4 the permitted ones."""
     lines: list[str] = []
@@ -236,12 +186,8 @@ def _rows_of(files: Iterable[FindingFile], kind: str) -> tuple[tuple[str, ...], 
     for file in files:
         name = file.finding.id if kind == CLANDESTINE else file.finding.permitted
         if name is not None:
-            (boxes if _is_equipment(file.finding) else lines).append(name)
+            (boxes if is_equipment(file.finding) else lines).append(name)
     return tuple(dict.fromkeys(lines)), tuple(dict.fromkeys(boxes))
-
-
-def _is_equipment(finding: FieldFinding) -> bool:
-    return finding.kind in (UNDECLARED_EQUIPMENT, LARGER) or not finding.length_m
 
 
 # -- their rows
@@ -258,14 +204,13 @@ def _add_rows(
     now: str,
 ) -> tuple[str, ...]:
     """Keep what was found as rows of the operator, a batch for each survey and kind; nothing is due for them as they are."""
-    _check_measures(files, opening.default_width_m)
     shapes = register.load_shapes([f.finding.id for f in files]).set_index("id").geometry
     batches = Batches(connection, workspace.database.tables)
     cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
     made = []
     for survey in dict.fromkeys(f.finding.survey for f in files):
         for equipment in (False, True):
-            mine = [f.finding for f in files if f.finding.survey == survey and _is_equipment(f.finding) == equipment]
+            mine = [f.finding for f in files if f.finding.survey == survey and is_equipment(f.finding) == equipment]
             if not mine:
                 continue
             batch = batches.new_id()
@@ -288,27 +233,6 @@ def _add_rows(
             (cadastre.save_equipment if equipment else cadastre.save_segments)(frame, batch, now)
             made.append(batch)
     return tuple(made)
-
-
-def _check_measures(files: Sequence[FindingFile], default_width_m: Decimal | None) -> None:
-    """Refuse what could never be priced: a stretch without a width, equipment without a volume (art. 7)."""
-    if default_width_m is not None and default_width_m <= 0:
-        raise InputError(
-            f"--default-width {default_width_m} is no width: give metres, more than 0. Nothing was changed."
-        )
-    narrow = [f.finding.id for f in files if not _is_equipment(f.finding) and f.finding.width_m is None]
-    if narrow and default_width_m is None:
-        raise InputError(
-            f"The survey gives no width for {_named(narrow)}, and art. 7 prices length by width: without one nothing could ever be "
-            "charged. Nothing was changed. Give --default-width METRES, and have the decision at hand that it rests on."
-        )
-    hollow = [f.finding.id for f in files if _is_equipment(f.finding) and f.finding.volume_m3 is None]
-    if hollow:
-        raise InputError(
-            f"The survey gives no volume for {_named(hollow)}, and art. 7 § 2 prices equipment by the cubic metre: without one none "
-            "could ever be charged (poles have none). Nothing was changed. Have it measured and compare the survey again "
-            "(geobill detect … --again), or leave it out of the case."
-        )
 
 
 def _segments(
@@ -363,7 +287,7 @@ def _report(
         f"{len(frame)} row(s) are suspected: they are charged on no day until their case is decided (art. 10 § 1)."
     )
     waits = Finding("suspected_waits", "note", message, f"The case names them: geobill case show {case.id}")
-    assumed = [f.id for f in findings if not _is_equipment(f) and f.width_m is None]
+    assumed = without_width(findings)
     extra: dict[str, object] = {"survey": survey.id, "case": case.id, "stands_on": [f.id for f in findings]}
     if assumed:
         extra |= {"default_width_m": f"{opening.default_width_m:f}", "without_width": assumed}
@@ -379,8 +303,3 @@ def _report(
         findings=(waits,),
         extra=extra,
     )
-
-
-def _named(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
-    return ", ".join(ids[:MOST_NAMED]) + more

@@ -9,14 +9,14 @@ import geopandas as gpd
 import pandas as pd
 from sqlalchemy import Connection
 
-from geobill.documents.findings_gpkg import FieldMap, Shown, field_layers, findings_gpkg
+from geobill.documents.findings_gpkg import CASES, FieldMap, Shown, field_layers, findings_gpkg
 from geobill.documents.gpkg_layers import Layer
 from geobill.documents.statute_words import StatuteWords
 from geobill.domain.dates import BillingMonth
 from geobill.domain.detection import SUSPECTED
 from geobill.errors import InputError, StoreError
 from geobill.frames import SURVEY_EQUIPMENT, SURVEY_LINES
-from geobill.intake.case_rows import has_cases
+from geobill.intake.case_rows import layer_names
 from geobill.pipeline.case_sync import find_pending
 from geobill.pipeline.month import Stored, edition_on
 from geobill.store.settings import replace_file
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".gpkg"
 ALL = 1 << 31
+OURS = frozenset({"achados", "levantamento", "permitido"})  # by these a file of findings is known
 MOST_NAMED = 5
 
 
@@ -45,17 +46,18 @@ def check_target(workspace: Workspace, path: Path) -> None:
         raise InputError(f"The folder {path.parent} isn't there. Nothing was done. Make it, or name another.")
     if not path.exists():
         return
-    if path.is_dir() or not has_cases(path):
-        raise InputError(
-            f"{path} is there already and is no file of findings: it would be lost. Nothing was done. Name another file."
-        )
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise InputError(
             f"{path} is open in QGIS (its log {log.name} stands beside it): written anew now, the log would spoil it. Nothing was "
             "done. Save and close it there, then try again."
         )
-    pending = find_pending(workspace, path)
+    there = frozenset() if path.is_dir() else layer_names(path)
+    if not there >= OURS:
+        raise InputError(
+            f"{path} is there already and is no file of findings: it would be lost. Nothing was done. Name another file."
+        )
+    pending = find_pending(workspace, path) if CASES in there else ()
     if pending:
         more = f" and {len(pending) - MOST_NAMED} more" if len(pending) > MOST_NAMED else ""
         raise InputError(

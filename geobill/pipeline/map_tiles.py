@@ -208,8 +208,8 @@ def from_afar(rows: gpd.GeoDataFrame, layer: str) -> gpd.GeoDataFrame:
         return rows.head(MOST_IN_OVERVIEW)
     shapes = rows.geometry.to_numpy().copy()
     short = (rows["length"] < SHORT_M).to_numpy()
-    shapes[short] = shapely.point_on_surface(shapes[short])
-    return rows.set_geometry(gpd.GeoSeries(shapes, crs=rows.crs))
+    shapes[short] = shapely.centroid(shapes[short])
+    return rows.set_geometry(gpd.GeoSeries(shapes, rows.index, crs=rows.crs))
 
 
 def _write(rows: gpd.GeoDataFrame, files: Sequence[TileFile], folder: Path) -> None:

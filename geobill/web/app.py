@@ -59,10 +59,8 @@ def create_app(
             f"The review page lacks its scripts ({', '.join(missing)}): they are fetched when the package is built. "
             "Run make web in the source folder, or install geobill from its wheel."
         )
-    mimetypes.add_type(
-        "text/javascript", ".mjs"
-    )  # Windows' registry may say otherwise, and browsers then refuse modules
-    mimetypes.add_type("text/javascript", ".js")
+    for ending in (".js", ".mjs"):  # Windows' registry may say otherwise, and browsers then refuse modules
+        mimetypes.add_type("text/javascript", ending)
     app = FastAPI(title="geobill", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.site = Site(root, port, today, now, background)
     app.state.sessions = Sessions(port)

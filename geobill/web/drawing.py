@@ -24,7 +24,9 @@ def read_vertices(text: str, workspace: Workspace) -> np.ndarray:
         If it is anything else, has too many vertices, or lies far from the municipality.
     """
     try:
-        given = json.loads(text, parse_float=float, parse_constant=_no_constant)
+        given = json.loads(text, parse_constant=_no_constant)
+        if not isinstance(given, list):
+            raise TypeError(given)
         pairs = np.array([[_degrees(lon), _degrees(lat)] for lon, lat in given], dtype=float).reshape(-1, 2)
     except (ValueError, TypeError, RecursionError):
         raise PageError("O desenho não traz pares de longitude e latitude.", UNCHANGED, REDRAW) from None

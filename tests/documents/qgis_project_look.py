@@ -29,10 +29,8 @@ def look(path, folder):
             "legend": [item.label() for item in layer.renderer().legendSymbolItems()] if layer.renderer() else [],
             "crs": layer.crs().authid(),
             "aliases": {f.name(): f.alias() for f in layer.fields()},
-            "widgets": dict(zip((f.name() for f in layer.fields()), settings)),
-            "typed": [
-                f.name() for n, f in enumerate(layer.fields()) if not layer.editFormConfig().readOnly(n)
-            ],
+            "widgets": dict(zip((f.name() for f in layer.fields()), settings, strict=True)),
+            "typed": [f.name() for n, f in enumerate(layer.fields()) if not layer.editFormConfig().readOnly(n)],
         }
     for id_, layer in project.mapLayers().items():
         layers[id_]["editable"] = layer.startEditing() and layer.rollBack()

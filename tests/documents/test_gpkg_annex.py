@@ -1,6 +1,5 @@
 """The GeoPackage annex: what is charged to the centimetre and the cent, equal bytes, and what QGIS makes of it."""
 
-import json
 import os
 import shutil
 import sqlite3
@@ -9,7 +8,6 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 from xml.etree import ElementTree
 
 import geopandas as gpd
@@ -20,6 +18,7 @@ import shapely
 from workspaces import bill, done, import_cabinets, make_workspace, write_cabinets
 
 from documents import records
+from documents.qgis_run import run_qgis
 from geobill.documents import words
 from geobill.documents.gpkg_annex import CABINETS, COVERAGE, PIECES, SEGMENTS, annex_gpkg
 from geobill.domain.ratio import Ratio
@@ -27,7 +26,6 @@ from geobill.errors import TemplateError
 
 LAYERS = {"cobertura": COVERAGE, "trechos": SEGMENTS, "pecas": PIECES, "armarios": CABINETS}
 X, Y = 322000.0, 7416000.0
-QGIS_PYTHON = Path("/usr/bin/python3")
 
 
 def line(x0, y0, x1, y1):
@@ -122,19 +120,7 @@ def query(path, sql):
 
 def look(path, png, tmp_path):
     """What QGIS says of a file; the test skips where it isn't installed."""
-    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
-    env = {k: v for k, v in env.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV", "GDAL", "PROJ"))}
-    script = Path(__file__).with_name("qgis_look.py")
-    done = QGIS_PYTHON.is_file() and subprocess.run(
-        [QGIS_PYTHON, "-c", "import qgis.core"], capture_output=True, env=env, check=False
-    )
-    if not done or done.returncode:
-        pytest.skip("QGIS isn't installed (Debian: python3-qgis)")
-    made = subprocess.run(
-        [QGIS_PYTHON, script, path, png, *LAYERS], capture_output=True, text=True, env=env, check=False
-    )
-    assert made.returncode == 0, made.stderr
-    return json.loads(made.stdout.splitlines()[-1])
+    return run_qgis("qgis_look.py", path, png, *LAYERS, home=tmp_path)
 
 
 # -- what is in it

@@ -213,3 +213,18 @@ def test_the_acceptance_runner_is_satisfied(shared):
     runner = [sys.executable, shared / "cases" / "run_detection.py", "--geobill", command, "--seed", "41", "--json"]
     told = subprocess.run([*map(str, runner)], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_a_kind_with_nothing_on_record_is_left_out_and_said(workspace, tmp_path):
+    both = write_geojson(
+        tmp_path / "campo.geojson",
+        [
+            ({"id": "A"}, "LineString", place((0, 5), (1000, 5))),
+            ({"id": "P"}, "Point", place((50, 8))[0]),
+        ],
+    )
+    found = detect(workspace, both)
+    assert found["findings"] == []
+    assert found["equipment_surveyed"] == "0"
+    (said,) = [w for w in found["warnings"] if w["code"] == "not_compared"]
+    assert "No cabinet of alfa is on record" in said["message"]

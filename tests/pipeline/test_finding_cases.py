@@ -236,7 +236,7 @@ def fingerprint(root):
         ((8,), {}, "geobill finding undo"),
         ((6,), {}, "--default-width METRES"),
         ((6,), {"default_width_m": Decimal(0)}, "--default-width 0 is no width"),
-        ((7,), {}, "art. 7 § 2 prices equipment by the cubic metre"),
+        ((7,), {}, "art. 7 § 2: the survey gives no volume for V00001-00007"),
         ((1,), {"kind": "nonconformity"}, "--kind nonconformity isn't that of the findings, which is clandestine"),
         ((1,), {"operator": "beta"}, "--operator beta isn't that of the findings"),
         ((1,), {"opened_on": date(2026, 11, 29)}, "compared as of 2026-11-30"),

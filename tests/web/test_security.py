@@ -69,15 +69,15 @@ def test_a_referer_of_ours_stands_for_an_origin(client):
     ["mau.example", f"mau.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", f"127.0.0.1.mau.example:{PORT}", ""],
 )
 @pytest.mark.parametrize("path", ["/achados", "/static/app.js", "/entrar"])
-def test_another_host_s_name_is_not_served(client, host, path):
-    answer = client.get(path, headers={"Host": host})
+def test_another_host_s_name_is_not_served(reader, host, path):
+    answer = reader.get(path, headers={"Host": host})
     assert answer.status_code == 421
     assert "Alfa" not in answer.text
 
 
-def test_other_sites_may_link_here_but_not_read(client):
-    assert client.get("/achados", headers=EVIL).status_code == 403
-    assert client.get("/achados", headers={**EVIL, "Sec-Fetch-Mode": "navigate"}).status_code == 200
+def test_other_sites_may_link_here_but_not_read(reader):
+    assert reader.get("/achados", headers=EVIL).status_code == 403
+    assert reader.get("/achados", headers={**EVIL, "Sec-Fetch-Mode": "navigate"}).status_code == 200
 
 
 def test_nobody_without_a_name_sees_or_does_anything(surveyed):
@@ -121,21 +121,21 @@ def test_what_is_no_name_is_refused(client, name):
     assert client.post("/entrar", data={"nome": name}).status_code == 400
 
 
-def test_every_answer_binds_the_page_to_this_machine(client):
+def test_every_answer_binds_the_page_to_this_machine(reader):
     for path in ("/achados", "/static/app.js", "/nada", "/registro"):
-        headers = client.get(path).headers
+        headers = reader.get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'self'" in policy
         assert "frame-ancestors 'none'" in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
-    assert client.get("/achados").headers["cache-control"] == "no-store"
-    assert client.get("/static/vendor/maplibre-gl.mjs").headers["content-type"].startswith("text/javascript")
+    assert reader.get("/achados").headers["cache-control"] == "no-store"
+    assert reader.get("/static/vendor/maplibre-gl.mjs").headers["content-type"].startswith("text/javascript")
 
 
-def test_no_page_has_a_script_or_a_style_of_its_own(client):
+def test_no_page_has_a_script_or_a_style_of_its_own(reader):
     for path in ("/achados", f"/achados?achado={FIRST}", f"/achados/{FIRST}", "/registro", "/entrar"):
-        page = client.get(path).text
+        page = reader.get(path).text
         assert re.findall(r"<script(?![^>]* src=)[^>]*>|<style|\son\w+=|\sstyle=|javascript:", page) == []
         assert set(re.findall(r'(?:src|href)="(\w+:[^"]*)"', page)) <= {"data:,"}
 
@@ -198,8 +198,8 @@ def test_a_path_as_a_photo_s_name_is_a_label(client, surveyed, tmp_path, name):
         "/achados/' OR 1=1 --", "/achados/" + "x" * 5000,
     ],
 )  # fmt: skip
-def test_paths_reach_no_file(client, path):
-    answer = client.get(path)
+def test_paths_reach_no_file(reader, path):
+    answer = reader.get(path)
     assert answer.status_code in (400, 404, 422)
     assert "root:" not in answer.text
     assert "[authority]" not in answer.text

@@ -2,7 +2,16 @@
 
 from fastapi import APIRouter
 
-from geobill.web.routes import area, audit, entrance, finding, map, queue
+from geobill.web.routes import area, audit, cases, entrance, finance, finding, map, queue
 
 # in this order: /achados/area/… before /achados/{finding}/…, which would take it
-ROUTERS: tuple[APIRouter, ...] = (entrance.router, queue.router, area.router, map.router, finding.router, audit.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    entrance.router,
+    queue.router,
+    area.router,
+    map.router,
+    finding.router,
+    finance.router,
+    cases.router,
+    audit.router,
+)

@@ -42,7 +42,7 @@ async function start() {
   map.keyboard.disableRotation();
   map.addControl(new NavigationControl({ showCompass: false }), "top-right");
   map.addControl(new ScaleControl({ maxWidth: 120 }), "bottom-left");
-  map.once("load", () => { new ReviewMap(map, manifest); });
+  map.once("load", () => new ReviewMap(map, manifest));
 }
 
 function without(words) {
