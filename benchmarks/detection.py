@@ -40,10 +40,14 @@ def main() -> None:
     seconds = time.process_time() - start
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     vertices = shapely.get_num_coordinates(survey.geometry.values).sum()
-    print(f"{len(survey):,} surveyed stretches ({vertices:,} vertices) against {len(permitted):,} permitted: {seconds:.1f} s")
+    print(
+        f"{len(survey):,} surveyed stretches ({vertices:,} vertices) against {len(permitted):,} permitted: {seconds:.1f} s"
+    )
     print(f"memory: {most:,.0f} MB at most, of which {before:,.0f} MB were there before")
     print(f"survey {found.survey_length_m} m = matched {found.matched_m} + undeclared {found.undeclared_m}")
-    print(f"moved {found.moved_m}, more {found.more_m}, below the minimum {found.below_minimum_m}, missing {found.missing_m}")
+    print(
+        f"moved {found.moved_m}, more {found.more_m}, below the minimum {found.below_minimum_m}, missing {found.missing_m}"
+    )
     print(found.findings["kind"].value_counts().to_string())
 
 

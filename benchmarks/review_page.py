@@ -7,7 +7,6 @@ click to the map at rest, and the most memory that the server took.
 
 import argparse
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,8 @@ from decimal import Decimal
 import geopandas as gpd
 import numpy as np
 import shapely
-from same_strip import HERE, geobill
+from playwright.sync_api import sync_playwright
+from same_strip import geobill
 
 from geobill.domain.detection import DetectionTerms, FieldFinding, Survey
 from geobill.store.surveys import SurveyRegister
@@ -26,6 +26,14 @@ from geobill.store.workspace import open_workspace
 CORNER, WIDE_M = (318_000, 7_410_000), 14_000
 NOW = "2026-11-30T12:00:00Z"
 PORT = 8471
+# no graphics card is needed: SwiftShader draws, slowly
+ARGUMENTS = (
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--no-first-run",
+)
 KINDS = ("undeclared_segment", "more_than_permitted", "moved", "missing_in_survey")
 
 
@@ -41,7 +49,7 @@ def main() -> None:
         if not ws.is_dir():
             make_town(ws, args.stretches, args.findings)
         measure_tiles(ws)
-        # measure_pages(ws)
+        measure_pages(ws)
 
 
 def make_town(ws: pathlib.Path, stretches: int, findings: int) -> None:
@@ -57,7 +65,18 @@ def make_town(ws: pathlib.Path, stretches: int, findings: int) -> None:
     values = ["--map", "zone=zona", "--map", "land_value=valor", "--edition", "2026", "--in-force-from", "2026-01-01"]
     geobill(ws, "import", "land-values", str(files / "zonas.gpkg"), *values)
     gpd.GeoDataFrame({"cod": np.arange(stretches)}, geometry=network, crs=31983).to_file(files / "rede.gpkg")
-    geobill(ws, "import", "network", str(files / "rede.gpkg"), "--operator", "alfa", "--map", "segment=cod", "--default-width", "0.5")
+    geobill(
+        ws,
+        "import",
+        "network",
+        str(files / "rede.gpkg"),
+        "--operator",
+        "alfa",
+        "--map",
+        "segment=cod",
+        "--default-width",
+        "0.5",
+    )
     keep_survey(ws, rng, network, findings)
 
 
@@ -98,7 +117,9 @@ def keep_survey(ws: pathlib.Path, rng: np.random.Generator, network: np.ndarray,
     terms = DetectionTerms(Decimal(3), Decimal(3), moved_within_m=Decimal(6))
     total = sum(f.length_m for f in findings)
     figures = {"survey_length_m": f"{total}", "matched_m": "0.00", "undeclared_m": f"{total}"}
-    survey = Survey("V00001", "levantamento.gpkg", "rede", "0" * 64, "alfa", (), terms, figures, compared_on="2026-11-30", by="B")
+    survey = Survey(
+        "V00001", "levantamento.gpkg", "rede", "0" * 64, "alfa", (), terms, figures, compared_on="2026-11-30", by="B"
+    )
     with opened.database.write() as connection:
         register = SurveyRegister(connection, opened.database.tables, opened.database.srid)
         register.save(survey, lines, boxes, findings, list(shapes), NOW)
@@ -117,6 +138,63 @@ def measure_tiles(ws: pathlib.Path) -> None:
         "  f'peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB')\n"
     )
     subprocess.run([sys.executable, "-c", script, str(ws)], check=True)
+
+
+def measure_pages(ws: pathlib.Path) -> None:
+    """Serve the page in a process of its own; time its answers and a first view in Chromium, then read its peak memory."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "geobill.cli.main", "-w", str(ws), "serve", "--port", str(PORT), "--json"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert server.stdout is not None
+        print(server.stdout.readline().strip() or "the server didn't start")
+        look(f"http://127.0.0.1:{PORT}")
+        status = pathlib.Path(f"/proc/{server.pid}/status")
+        if status.exists():
+            peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+            print(f"server's peak memory: {int(peak.split()[1]) / 1024:.0f} MB")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def look(home: str) -> None:
+    """Time what a browser asks, thrice each: the first time everything is loaded."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(ARGUMENTS))
+        page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
+        page.goto(f"{home}/entrar")
+        page.fill("input[name=nome]", "Ana Lima")
+        page.press("input[name=nome]", "Enter")
+        page.wait_for_url("**/achados")
+        page.wait_for_selector("html[data-mapa=pronto]", timeout=300_000)
+        for path in (
+            "/achados",
+            "/achados?pagina=400",
+            "/mapa/estados.json",
+            "/mapa/estados.json?operadora=alfa",
+            "/mapa/camadas.json",
+        ):
+            times = []
+            for _ in range(3):
+                start = time.perf_counter()
+                page.request.get(home + path)
+                times.append(time.perf_counter() - start)
+            print(f"  {min(times):5.2f} to {max(times):5.2f} s  GET {path}")
+        for what, path in (("the whole town", "/achados"), ("one finding", "/achados?achado=V00001-00007")):
+            shown, rest = [], []
+            for _ in range(3):
+                start = time.perf_counter()
+                page.goto(home + path, wait_until="commit")
+                page.wait_for_selector("#fila .row")
+                shown.append(time.perf_counter() - start)
+                page.wait_for_selector("html[data-mapa=pronto]", timeout=300_000)
+                rest.append(time.perf_counter() - start)
+            print(
+                f"  first view of {what}: list after {min(shown):.2f} s, map at rest after {min(rest):.2f} to {max(rest):.2f} s"
+            )
+        browser.close()
 
 
 if __name__ == "__main__":

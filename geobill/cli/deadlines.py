@@ -7,6 +7,7 @@ import typer
 
 from geobill.cli import app as shared
 from geobill.cli.app import JsonOption, WorkspaceOption
+from geobill.cli.case_steps import term_line
 from geobill.errors import InputError
 
 
@@ -21,9 +22,13 @@ def deadlines(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the days that the law sets: plans, due days, terms of cases, courts' orders, the law's own check."""
+    """Show the days that the law sets: plans, due days, terms of cases, courts' orders, the law's own check.
+
+    Terms of cases that end within five days, or have run out unanswered, are warned of whatever the span.
+    """
     from geobill.domain.dates import months_after, parse_date
     from geobill.domain.record import to_plain
+    from geobill.pipeline.cases import list_terms
     from geobill.pipeline.deadlines import find_deadlines, write_ical
 
     opened = shared.open_given(workspace)
@@ -39,6 +44,7 @@ def deadlines(
         "until": last.isoformat(),
         "law_checked_until": to_plain(calendar.checked_until),
         "deadlines": [to_plain(d) for d in calendar.deadlines],
+        "terms": [{**to_plain(t), "warning": t.warning} for t in list_terms(opened, shared.today()) if t.warning],
         "file": None if ics is None else str(ics),
     }
     shared.answer(data, json, lambda: _lines(data))
@@ -53,6 +59,7 @@ def _lines(data: dict[str, Any]) -> str:
     for d in data["deadlines"]:
         article = f"art. {d['article']}" if d["article"] else "–"
         lines.append(f"  {d['on']}  {article:22s} {d['summary']}")
+    lines += [f"  {t['case']}: {term_line(t).strip()}" for t in data["terms"]]
     if data["file"]:
         lines.append(f"written: {data['file']}")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ def serve(
     background: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR|FILE.pmtiles", help="Tiles of this machine to lie under the map: {z}/{x}/{y} or PMTiles."
+            metavar="PATH", help="What lies under the map: a folder of tiles ({z}/{x}/{y}.png) or a .pmtiles file."
         ),
     ] = None,
     workspace: WorkspaceOption = None,

@@ -217,7 +217,7 @@ def _only_in(pieces: Pieces, places: Intervals) -> Pieces:
 
 
 def _more(matched: Intervals, held: Pieces, lost: Intervals, least: float) -> Intervals:
-    """Matched stretches that no permitted metre is left for, from the minimum length on."""
+    """Find matched stretches that no permitted metre is left for, from the minimum length on."""
     start, end = np.r_[held.start, lost[0]], np.r_[held.end, lost[1]]
     hit = np.r_[np.ones(len(held), dtype=bool), np.zeros(len(lost[0]), dtype=bool)]
     order = np.argsort(start, kind="stable")

@@ -38,7 +38,7 @@ def covered(start: Floats, end: Floats, by_start: Floats, by_end: Floats) -> Flo
 
 
 def outside(start: Floats, end: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Ints]:
-    """What some disjoint ordered intervals leave of [low, high] (disjoint and ordered too): start, end, in which one."""
+    """Return what some disjoint ordered intervals leave of [low, high] (disjoint and ordered too): start, end, in which one."""
     edge = np.sort(np.r_[start, end, low, high])
     edge = edge[np.r_[True, np.diff(edge) > 0]] if len(edge) else edge
     middle = (edge[:-1] + edge[1:]) / 2
@@ -48,7 +48,7 @@ def outside(start: Floats, end: Floats, low: Floats, high: Floats) -> tuple[Floa
 
 
 def contested(start: Floats, end: Floats, cost: Floats) -> tuple[Won, Won]:
-    """Who has each place, where the cheapest of the intervals over it has it, and who would have liked to.
+    """Say who has each place, where the cheapest of the intervals over it has it, and who would have liked to.
 
     Of equally cheap ones the first has it. Both answers as start, end and which interval.
     """

@@ -120,14 +120,17 @@ def _shared_out(runs: pd.DataFrame, lines: Drawn) -> pd.DataFrame:
 
 
 def _found(rule: LineRule, surveyed: _Side, allowed: _Side, terms: DetectionTerms) -> pd.DataFrame:
-    """Findings of one kind, by `frames.FOUND`."""
+    """Make the findings of one kind, by `frames.FOUND`."""
     here, there = (allowed, surveyed) if rule.on_permitted else (surveyed, allowed)
     own, other = here.frame, there.frame
     runs = here.runs.assign(
         width_m=_taken(here.widths, here.runs["row"].to_numpy(), np.nan),
         other_width_m=_taken(there.widths, here.runs["other"].to_numpy(), np.nan),
     )
-    picked = _whole(runs[rule.pick(runs)], rule.by_other)
+    picked = runs[rule.pick(runs)]
+    if not len(picked):
+        return pd.DataFrame({name: np.zeros(0, dtype=object) for name in FOUND})
+    picked = _whole(picked, rule.by_other)
     if rule.least_length:
         whole_row = here.lines.row_length[picked["row"].to_numpy()]
         length = (picked["end_m"] - picked["start_m"]).to_numpy()
@@ -170,8 +173,6 @@ def _found(rule: LineRule, surveyed: _Side, allowed: _Side, terms: DetectionTerm
 
 def _whole(picked: pd.DataFrame, by_other: bool) -> pd.DataFrame:
     """Join neighbouring stretches of one part; the other row is that of the longest of them."""
-    if not len(picked):
-        return picked
     length = picked["end_m"] - picked["start_m"]
     apart = (picked["part"] != picked["part"].shift()) | (picked["start_m"] - picked["end_m"].shift() > 1e-6)
     if by_other:

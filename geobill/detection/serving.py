@@ -1,5 +1,6 @@
-"""Which permitted metre serves which surveyed one: each serves one, the nearest first, and nobody is left over whom
-another arrangement would serve.
+"""Which permitted metre serves which surveyed one.
+
+Each serves one, the nearest first, and nobody is left over whom another arrangement would serve.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from geobill.detection.beside import Pieces
 from geobill.detection.chains import Chains
 from geobill.detection.intervals import Floats, Ints, contested, outside, overlapping, united
 
-_ROUNDS = 20
+_ROUNDS = 64
 _MOVES, _LONGEST_PATH = 24, 6
 _WORTH_MOVING_M = 1.0
 _LEAST_M = 1e-3  # what is shorter is rounding
@@ -43,7 +44,9 @@ class Claims:
 
 @dataclass(frozen=True)
 class Served:
-    """``held``: stretches that are served, disjoint on both scales, in order of the surveyed one; ``lost``: disjoint
+    """What is served, and what isn't.
+
+    ``held`` are stretches that are served, disjoint on both scales, in order of the surveyed one; ``lost`` are disjoint
     intervals (start, end) of the surveyed scale that have a permitted line beside them and are served by none.
     """
 
@@ -110,7 +113,7 @@ def _decided(pieces: Pieces, cost: Floats, held: Claims, asking: Claims) -> tupl
     low, high = asked.low[~nowhere], asked.high[~nowhere]
     have = pieces.cut(held.piece, held.start, held.end)
     by_place = np.argsort(have.low, kind="stable")
-    one, two = overlapping(low, high, have.low[by_place], have.high[by_place])
+    _, two = overlapping(low, high, have.low[by_place], have.high[by_place])
     touched = np.zeros(len(held.piece), dtype=bool)
     touched[by_place[two]] = True
     ring = held.only(touched).and_also(asking)
@@ -134,7 +137,7 @@ def _claims(pieces: Pieces, ring: Claims, places: tuple[Floats, Floats, Ints]) -
 
 
 def _next_choice(pieces: Pieces, cost: Floats, refused: Claims) -> Claims:
-    """What refused places ask for next: the nearest line after the one that refused them."""
+    """Say what refused places ask for next: the nearest line after the one that refused them."""
     refused = refused.in_order()
     piece, place = overlapping(pieces.start, pieces.end, refused.start, refused.end)
     was = refused.piece[place]
@@ -190,7 +193,7 @@ def _once(pieces: Pieces, claims: Claims) -> Claims:
 
 
 def _without(held: Claims, moved: Claims) -> Claims:
-    """What is left of claims where others were put in their place on the surveyed scale."""
+    """Return what is left of claims where others were put in their place on the surveyed scale."""
     held = held.in_order()
     start, end, which = outside(*united(moved.start, moved.end), held.start, held.end)
     return Claims(held.piece[which], start, end).long()

@@ -22,6 +22,7 @@ from geobill.documents.gpkg_form import finish
 
 TEXT, INTEGER, REAL, DATE = pa.string(), pa.int64(), pa.float64(), pa.date32()
 Columns = tuple[tuple[str, pa.DataType, str], ...]  # name, type, the words that people see over it
+UNSYNCED = {"OGR_SQLITE_SYNCHRONOUS": "OFF"}  # a temporary file: what isn't finished is thrown away
 WRITE_FAULTS = (OSError, sqlite3.Error, DataSourceError, DataLayerError, FeatureError)
 
 
@@ -68,15 +69,19 @@ def gpkg_bytes(layers: Sequence[Layer], title: str, crs: str, moment: str) -> by
     """
     with tempfile.TemporaryDirectory(prefix="geobill-") as folder:
         path = Path(folder) / "anexo.gpkg"
-        for at, layer in enumerate(layers):
-            pyogrio.write_arrow(
-                _table(layer), path, layer=layer.table, driver="GPKG", geometry_name="geom", crs=crs,
-                geometry_type=layer.geometry_type, append=at > 0, dataset_options={"VERSION": "1.3"} if not at else {},
-                layer_options={
-                    "FID": "fid", "GEOMETRY_NAME": "geom", "SPATIAL_INDEX": "YES", "IDENTIFIER": layer.title,
-                    "DESCRIPTION": title,
-                },
-            )  # fmt: skip
+        pyogrio.set_gdal_config_options(UNSYNCED)
+        try:
+            for at, layer in enumerate(layers):
+                pyogrio.write_arrow(
+                    _table(layer), path, layer=layer.table, driver="GPKG", geometry_name="geom", crs=crs,
+                    geometry_type=layer.geometry_type, append=at > 0, dataset_options={"VERSION": "1.3"} if not at else {},
+                    layer_options={
+                        "FID": "fid", "GEOMETRY_NAME": "geom", "SPATIAL_INDEX": "YES", "IDENTIFIER": layer.title,
+                        "DESCRIPTION": title,
+                    },
+                )  # fmt: skip
+        finally:
+            pyogrio.set_gdal_config_options(dict.fromkeys(UNSYNCED))
         with closing(sqlite3.connect(path, isolation_level=None)) as database:
             finish(database, [(layer.table, layer.title, layer.style, layer.aliases) for layer in layers], moment)
         return _without_traces(path.read_bytes())

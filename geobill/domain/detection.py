@@ -65,7 +65,8 @@ class DetectionTerms:
 class Survey:
     """One comparison of a survey with what was permitted: from which files, on which terms, with what sums.
 
-    ``figures`` are metres and counts as exact text by name, ``warnings`` findings on the files. Where ``suspect`` says why,
+    ``default_width_m`` prices what the survey measured no width of. ``figures`` are metres and counts as exact text by name,
+    ``warnings`` findings on the files. Where ``suspect`` says why,
     the survey misses as a whole and nothing was found in it.
     """
 
@@ -81,6 +82,7 @@ class Survey:
     suspect: str | None = None
     compared_on: str = ""
     by: str = ""
+    default_width_m: Decimal | None = None
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from geobill.frames import SEGMENTS
 from geobill.law.charge import Silence
 from geobill.law.policy import Policy, decided_reducer
 from geobill.pipeline.kept import Kept
-from geobill.pipeline.month import Stored
+from geobill.pipeline.month import Month, Stored
 from geobill.pipeline.past import figures_on, standing_days
 from geobill.pricing.in_force import due_rows, since_the_law
 from geobill.pricing.lines import ZERO_M, Prices, Stretch
@@ -33,6 +33,7 @@ from geobill.pricing.whole_month import cabinets_of
 from geobill.store.networks import Cadastre
 from geobill.store.workspace import Workspace
 
+MOST_MONTHS = 3  # whose pieces are kept
 BEYOND_REACH_M = 1.0  # more than the cut itself looks farther than max_gap_m
 Reducer = Decimal | Ratio | Silence
 
@@ -66,6 +67,8 @@ class Ground:
         self._terms: dict[BillingMonth, MonthTerms] = {}
         self._networks: dict[str, tuple[gpd.GeoDataFrame, tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
         self._extensions: dict[tuple[Any, ...], dict[str | None, Decimal]] = {}
+        self._months: dict[BillingMonth, Month] = {}
+        self._cuts: dict[tuple[str | None, Policy], CutNetwork] = {}
         self._trees: dict[str, shapely.STRtree] = {}
         self._by_month: dict[tuple[str, BillingMonth], dict[str | None, Decimal]] = {}
 
@@ -117,6 +120,17 @@ class Ground:
         extension = self._by_permit(operator, terms).get(whose, ZERO_M) + more_m
         method = policy.reducer_method
         return extension, prices.law.reducer(extension, prices.on, method=method, above=terms.above_100_km)
+
+    def price(self, month: BillingMonth) -> Month:
+        """Price a month of everybody, as `price_month` does: months of one edition and policy share the network as it is cut."""
+        if month not in self._months:
+            policy, (_, _, batch) = self.stored.policy(month), self.stored.edition(month)
+            if (batch, policy) not in self._cuts:
+                self._cuts[batch, policy] = cut_network(self.stored.segments, self.stored.zones(batch), policy)
+            while len(self._months) >= MOST_MONTHS:
+                del self._months[next(iter(self._months))]
+            self._months[month] = self.stored.price(month, cut=self._cuts[batch, policy])
+        return self._months[month]
 
     def standing(self, operator: str, month: BillingMonth) -> np.ndarray:
         """Say which of an operator's segments are due on some day of a month."""

@@ -26,7 +26,7 @@ from geobill.domain.detection import MISSING, PHOTOGRAPHED, FindingFile, Survey
 from geobill.domain.money import round_money
 from geobill.domain.network import NOT_YET
 from geobill.domain.ratio import fraction
-from geobill.errors import GeobillError
+from geobill.errors import InputError, LawError, PolicyError
 from geobill.pipeline.month import Stored
 from geobill.pipeline.past import Past
 from geobill.pipeline.place import place_of
@@ -139,7 +139,7 @@ def _price(workspace: Workspace, connection: Connection, file: CaseFile, act: Ca
         rows = (frozenset(file.case.segments), frozenset(file.case.equipment))
         lines, held, _ = Past(stored, file.case.operator).lines(month, *rows)
         rounding = stored.policy(month).rounding
-    except GeobillError:  # no map, no figures for that month: the paper says that the price isn't known
+    except (InputError, LawError, PolicyError):  # no map, no figures for that month: the paper says that the price isn't known
         return None
     if held or not lines:
         return None
@@ -154,7 +154,7 @@ def _past(
     """First and last month that the charge of past months takes over; None where no month is past."""
     try:
         return past_span(workspace, connection, stored, file, None, on)
-    except GeobillError:
+    except (InputError, LawError, PolicyError):
         return None, None
 
 

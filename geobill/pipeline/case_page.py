@@ -17,7 +17,7 @@ from geobill.domain.detection import FINDING_STATES, FindingFile
 from geobill.domain.invoice import Line
 from geobill.domain.network import Operator
 from geobill.domain.permit import PermitFile
-from geobill.errors import GeobillError
+from geobill.errors import InputError, LawError, PolicyError
 from geobill.law.policy import decision_behind
 from geobill.pipeline.cases import CaseState, list_cases, state_of
 from geobill.pipeline.month import Stored
@@ -133,7 +133,7 @@ def price_next_month(workspace: Workspace, case: str, today: date) -> NextMonth 
         month = _next_month(workspace, connection, file, today)
         try:
             bill = stored.price(month, operator=file.case.operator).bill
-        except GeobillError as refused:  # no map, no figures of law: the page says what the program says
+        except (InputError, LawError, PolicyError) as refused:  # no map, no figures of law: the page says what the program says
             return NextMonth(month, refused=str(refused))
     mine = next((o for o in bill.operators if o.operator.id == file.case.operator), None)
     lines = tuple((n, li) for n, li in enumerate(mine.lines if mine else (), 1) if case in li.cases)
@@ -146,7 +146,7 @@ def look_back(workspace: Workspace, case: str, today: date, by: str, now: str) -
         return bill_retroactive(
             workspace, case, until=None, issued_on=today, due_on=None, by=by, out=None, now=now, dry_run=True
         )
-    except GeobillError as refused:
+    except (InputError, LawError, PolicyError) as refused:
         return str(refused)
 
 

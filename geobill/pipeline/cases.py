@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from geobill.billing.cases import STEPS, find_blocks, find_obstacles, is_suspended, last_day, notice_term
 from geobill.billing.permits import Missing
+from geobill.billing.terms import Term, open_terms
 from geobill.documents.case_papers import Figures, paper_of, render_case_paper
 from geobill.documents.overrides.folder import read_templates
 from geobill.domain import case as acts
@@ -205,6 +206,13 @@ def list_cases(workspace: Workspace, only: str | None = None) -> list[CaseState]
     if only is not None:
         return [state_of(find_case(files, only), law)]
     return [state_of(file, law) for file in files.values()]
+
+
+def list_terms(workspace: Workspace, today: date) -> list[Term]:
+    """Return the terms of all cases that nothing has answered, those that end first before the others."""
+    with workspace.database.read() as connection:
+        files = CaseRegister(connection, workspace.database.tables).load_files()
+    return sorted((t for file in files.values() for t in open_terms(file, today)), key=lambda t: (t.until, t.case))
 
 
 def next_case_id(workspace: Workspace, year: int) -> str:

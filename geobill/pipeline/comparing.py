@@ -1,5 +1,6 @@
 """A month beside the one before: gathers what the comparison needs from the store and from the ledger."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -9,6 +10,7 @@ from sqlalchemy import Connection
 
 from geobill.billing.compare import HELD, PRICED, SHARED, Part, Side, compare_operator
 from geobill.domain.check import OperatorComparison
+from geobill.domain.dates import BillingMonth
 from geobill.domain.ratio import fraction
 from geobill.errors import InputError, LawError
 from geobill.pipeline.month import Month, price_stored
@@ -22,12 +24,12 @@ NOTHING = Side(Decimal("0.00"), 0, ())
 
 
 def compare_month(
-    workspace: Workspace, connection: Connection, found: Month
+    workspace: Workspace, connection: Connection, found: Month, price: Callable[[BillingMonth], Month] | None = None
 ) -> tuple[tuple[OperatorComparison, ...], str | None]:
     """Compare each operator's priced month with the one before.
 
     Last month's figures are those of its invoice, with the pieces that its own inputs give; where nothing was issued,
-    last month is priced now.
+    last month is priced now, by ``price`` where whoever asks has the network cut already.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def compare_month(
     previous = found.bill.month.preceding()
     before, unpriced = None, None
     try:
-        before = price_stored(workspace, connection, previous).priced
+        before = (price(previous) if price else price_stored(workspace, connection, previous)).priced
     except (InputError, LawError) as fault:  # no edition yet, or no law yet: nothing to compare with
         unpriced = str(fault)
     invoices = {i.operator.id: i for i in ledger.load_invoices(previous, standing=True)}

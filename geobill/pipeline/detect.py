@@ -140,6 +140,7 @@ def detect(
             suspect=suspect.message if suspect else None,
             compared_on=wanted.on.isoformat(),
             by=by,
+            default_width_m=wanted.default_width_m,
         )
         kept, shapes = not dry_run and suspect is None, found.geometry.to_numpy()
         if kept:

@@ -159,7 +159,7 @@ def look_at_money(
     today : date
         Its month is priced, and the age of past months counts from it.
     default_width_m : Decimal, optional
-        Width in metres where the survey gives none.
+        Width in metres where the survey gives none; else the one that it was compared with.
     installed_on : date, optional
         Day of installation as it would be proven; without one the law's publication is presumed (art. 10 § 3).
     """
@@ -168,6 +168,8 @@ def look_at_money(
         file = find_files(register, [finding])[finding]
         found = as_found(file, register.load_shapes([finding]))
         month = BillingMonth.of(today)
+        if default_width_m is None:
+            default_width_m = register.load_surveys()[file.finding.survey].default_width_m
         (worth,) = month_worths(ground, found, month, default_width_m)
         unknown = worth.why in UNPRICED and worth.why not in ("no_map", "no_law")
         if file.finding.kind not in CLANDESTINE_KINDS or unknown or not ground.has_map(month):

@@ -8,9 +8,10 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 import shapely
+from sqlalchemy import Connection
 
 from geobill.detection.offsets import PROFILE_REACHES, offset_profile
-from geobill.domain.detection import MISSING, PHOTOGRAPHED, Survey
+from geobill.domain.detection import MISSING, PHOTOGRAPHED, FindingFile, Survey
 from geobill.domain.network import PLANNED, Operator
 from geobill.pipeline.map_place import to_degrees
 from geobill.pipeline.review import Look
@@ -68,6 +69,16 @@ class PermittedRow:
 
 
 @dataclass(frozen=True)
+class Glance:
+    """A finding with its acts, its survey and when that was compared, and the workspace's operators by id."""
+
+    file: FindingFile
+    survey: Survey
+    compared_at: str
+    operators: dict[str, Operator]
+
+
+@dataclass(frozen=True)
 class Sheet:
     """What a reviewer sees of one finding besides its price.
 
@@ -81,20 +92,23 @@ class Sheet:
     limits: tuple[float, float, float, float]
 
 
+def look_over(workspace: Workspace, finding: str) -> Glance | None:
+    """Return a finding with its acts and its survey, without geometry; None where there is none of that id."""
+    with workspace.database.read() as connection:
+        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        return _glance(register, connection, workspace, finding)
+
+
 def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
     """Return a finding with its profile and the permitted row that it concerns; None where there is none of that id."""
     with workspace.database.read() as connection:
         register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
-        file = register.load_files([finding]).get(finding)
-        if file is None:
+        glance = _glance(register, connection, workspace, finding)
+        if glance is None:
             return None
-        found = file.finding
         shape = register.load_shapes([finding]).geometry.iloc[0]
-        survey = register.load_surveys()[found.survey]
-        compared_at = register.compared_at(found.survey)
-        operators = Registers(connection, workspace.database.tables).load_operators()
-        drawn = Drawn(connection, workspace.database.tables)
-        batches = drawn.batches()
+        batches = Drawn(connection, workspace.database.tables).batches()
+    found, survey = glance.file.finding, glance.survey
     near = _bounds(shape, PROFILE_REACHES * survey.terms.reach_m)
     permitted = read_rows(workspace.database.path, "segments", batches, PERMITTED_COLUMNS, near)
     allowed = _standing(permitted, survey)
@@ -102,8 +116,8 @@ def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
     if found.kind == MISSING:
         other = read_rows(workspace.database.path, "survey_lines", [Source(survey.id, "", "")], ["segment"], near)
     return Sheet(
-        look=Look(file, survey, compared_at, shape),
-        operators=operators,
+        look=Look(glance.file, survey, glance.compared_at, shape),
+        operators=glance.operators,
         profile=_profile(shape, other, survey),
         permitted=_row(allowed, found.permitted),
         limits=_limits(shape, workspace.database.srid),
@@ -119,6 +133,15 @@ def load_photo(workspace: Workspace, finding: str, number: int) -> bytes | None:
         if not 1 <= number <= len(photos):
             return None
         return Ledger(connection, workspace.database.tables).load_archived_file(photos[number - 1].paper)
+
+
+def _glance(register: SurveyRegister, connection: Connection, workspace: Workspace, finding: str) -> Glance | None:
+    file = register.load_files([finding]).get(finding)
+    if file is None:
+        return None
+    survey = file.finding.survey
+    operators = Registers(connection, workspace.database.tables).load_operators()
+    return Glance(file, register.load_surveys()[survey], register.compared_at(survey), operators)
 
 
 def _standing(permitted: gpd.GeoDataFrame, survey: Survey) -> gpd.GeoDataFrame:

@@ -1,6 +1,6 @@
 """How each finding is drawn just now: its state, and whether it is one of those that the queue shows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geobill.store.drawn import Drawn
 from geobill.store.surveys import Query, SurveyRegister
@@ -33,7 +33,7 @@ def load_states(workspace: Workspace, query: Query) -> States:
         drawn = Drawn(connection, workspace.database.tables)
         keys, gone = drawn.keys(), drawn.gone()
         register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
-        listed = {keys[id_] for id_, _ in register.find_ids(query)}
+        listed = {keys[id_] for id_, _ in register.find_ids(replace(query, order="id"))}
         hidden = set(keys.values()) - listed - set(gone)
         few = len(listed) < len(hidden)
         return States(drawn.states(), gone, sorted(listed) if few else None, None if few else sorted(hidden))

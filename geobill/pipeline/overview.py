@@ -23,13 +23,14 @@ from geobill.domain.network import Operator
 from geobill.domain.note import Note
 from geobill.domain.record import sha256
 from geobill.errors import GeobillError
+from geobill.pipeline.beside import borrowed_ground
 from geobill.pipeline.billing import demand_of
 from geobill.pipeline.comparing import compare_month
 from geobill.pipeline.explain import explain
 from geobill.pipeline.invoices import Booked, list_booked, months_of
 from geobill.pipeline.kept import Kept
 from geobill.pipeline.map_place import to_degrees
-from geobill.pipeline.month import Month, price_stored
+from geobill.pipeline.month import Month
 from geobill.pipeline.standing import load_demanded
 from geobill.pricing.in_force import due_rows, text
 from geobill.store.checks import Checks
@@ -51,11 +52,12 @@ class MonthRow:
 
 
 @dataclass(frozen=True)
-class PaperSet:
-    """An invoice or a note with the file names of its documents, as they were kept."""
+class PaperSheet:
+    """An invoice or a note with the file names of its documents as they were kept, and what was demanded of its months by now."""
 
     booked: Booked
     files: tuple[str, ...]
+    demanded: tuple[Demanded, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,14 @@ class MonthSheet:
 
     ``values`` are those of the month's page (:func:`geobill.documents.month_index.month_values`): of each operator's invoice
     where one stands, else of the month as it is priced now; None where it can't be priced, and ``refusal`` says why.
-    ``papers`` are the invoices and notes on it, ``zones`` the map's zones with what they are charged as GeoJSON, ``digest`` that of
-    what the month demands. ``drafted`` is the last draft, ``checked`` the check that stands for these figures.
+    ``papers`` are the invoices and notes on it, ``digest`` is that of what the month demands. ``drafted`` is the last draft, ``checked`` the check that stands for these figures.
     """
 
     month: BillingMonth
     values: Mapping[str, Any] | None
     refusal: str
-    papers: tuple[PaperSet, ...]
+    papers: tuple[PaperSheet, ...]
     operators: Mapping[str, Operator]
-    zones: str
     digest: str = ""
     drafted: MonthCheck | None = None
     checked: MonthCheck | None = None
@@ -91,15 +91,6 @@ class Differences:
 
 
 @dataclass(frozen=True)
-class PaperSheet:
-    """An invoice or a note with its documents, and what was demanded of its months by now."""
-
-    booked: Booked
-    files: tuple[str, ...]
-    demanded: tuple[Demanded, ...]
-
-
-@dataclass(frozen=True)
 class LineSheet:
     """A line explained: the record, and the words and figures of its page by name (:mod:`geobill.documents.explanation`)."""
 
@@ -107,7 +98,7 @@ class LineSheet:
     values: Mapping[str, Any]
 
 
-_SHEETS, _DIFFERENCES, _LINES = Kept[MonthSheet](6), Kept[Differences](6), Kept[LineSheet](30)
+_SHEETS, _DIFFERENCES, _LINES, _ZONES = Kept[MonthSheet](6), Kept[Differences](6), Kept[LineSheet](30), Kept[str](2)
 
 
 def list_months(workspace: Workspace, this: BillingMonth) -> list[MonthRow]:
@@ -132,6 +123,16 @@ def look_at_month(workspace: Workspace, month: BillingMonth) -> MonthSheet:
     return replace(sheet, drafted=latest(taken, DRAFTED), checked=checked)
 
 
+def find_zones(workspace: Workspace, month: BillingMonth) -> str:
+    """Return the zones of a month's map with what is charged in each, as GeoJSON in longitude and latitude (WGS 84).
+
+    Zones that share name and value are one, as on the lines; metres and reais are exact text. A month that can't be priced
+    is refused as :func:`geobill.pipeline.month.price_month` does.
+    """
+    with workspace.database.read() as connection:
+        return _ZONES.get(workspace, connection, month, lambda: _zones(workspace, connection, month))
+
+
 def look_at_differences(workspace: Workspace, month: BillingMonth) -> Differences:
     """Return why each operator's month differs from the one before."""
     with workspace.database.read() as connection:
@@ -144,7 +145,7 @@ def look_at_paper(workspace: Workspace, number: str) -> PaperSheet | None:
     if booked is None:
         return None
     with workspace.database.read() as connection:
-        names = tuple(d.file_name for d in _documents(workspace, connection, booked.paper))
+        names = _files(workspace, connection, booked.paper)
         owner = booked.paper.operator.id
         stands = [load_demanded(workspace, connection, m).get(owner) for m in months_of(booked.paper)]
     return PaperSheet(booked, names, tuple(d for d in stands if d is not None))
@@ -179,64 +180,63 @@ def _ledger(workspace: Workspace, connection: Connection) -> Ledger:
     return Ledger(connection, workspace.database.tables)
 
 
-def _documents(workspace: Workspace, connection: Connection, paper: Invoice | Note) -> Sequence[Any]:
-    if isinstance(paper, Invoice):
-        return _ledger(workspace, connection).load_documents([paper.number])
-    return NoteBook(connection, workspace.database.tables).load_documents([paper.number])
+def _files(workspace: Workspace, connection: Connection, paper: Invoice | Note) -> tuple[str, ...]:
+    tables = workspace.database.tables
+    book = Ledger(connection, tables) if isinstance(paper, Invoice) else NoteBook(connection, tables)
+    return tuple(book.find_documents(paper.number))
 
 
 def _month_sheet(workspace: Workspace, connection: Connection, month: BillingMonth) -> MonthSheet:
     operators = Registers(connection, workspace.database.tables).load_operators()
     booked = list_booked(workspace, month=month)
-    files = _ledger(workspace, connection).find_documents(b.paper.number for b in booked)
-    papers = tuple(PaperSet(b, tuple(files[b.paper.number])) for b in booked)
+    papers = tuple(PaperSheet(b, _files(workspace, connection, b.paper)) for b in booked)
     try:
-        found = price_stored(workspace, connection, month)
+        with borrowed_ground(workspace, connection) as ground:
+            found = ground.price(month)
     except GeobillError as refused:  # no map yet, no law yet: what was issued is shown all the same
-        return MonthSheet(month, None, str(refused), papers, operators, _zones(None, (), workspace))
+        return MonthSheet(month, None, str(refused), papers, operators)
     standing = [b.paper for b in booked if isinstance(b.paper, Invoice) and b.cancelled is None]
     rows = due_rows(found.segments, month, found.policy)
     values = month_values(
         found.bill, standing, workspace.settings.authority, found.zones, rows, operators, found.law.figures
     )
     digest = sha256(demand_of(workspace, connection, found))
-    return MonthSheet(month, values, "", papers, operators, _zones(found, standing, workspace), digest)
+    return MonthSheet(month, values, "", papers, operators, digest)
 
 
-def _zones(found: Month | None, standing: Sequence[Invoice], workspace: Workspace) -> str:
-    """Zones with what they are charged as GeoJSON: those that share name and value are one; amounts are exact text."""
-    features: list[dict[str, Any]] = []
-    if found is not None:
-        issued = {i.operator.id: i.lines for i in standing}
-        now = {o.operator.id: o.lines for o in found.bill.operators}
-        sums = {s.key: s for s in zone_sums(line for lines in (now | issued).values() for line in lines)}
-        places: dict[tuple[str | None, Decimal], list[int]] = {}
-        for place, (zone, value) in enumerate(zip(found.zones["zone"], found.zones["land_value"], strict=True)):
-            places.setdefault((text(zone), Decimal(value)), []).append(place)
-        shapes = found.zones.geometry.to_numpy()
-        for key, mine in places.items():
-            shape = shapely.multipolygons(shapely.get_parts(shapes[mine]))
-            (drawn,) = to_degrees([shape], workspace.database.srid)
-            of = sums.get(key)
-            features.append(
-                {
-                    "type": "Feature",
-                    "properties": {
-                        "zona": key[0],
-                        "valor_m2": plain(key[1]),
-                        "metros": plain(of.length_m) if of else "0.00",
-                        "reais": plain(of.amount) if of else "0.00",
-                    },
-                    "geometry": shapely.geometry.mapping(drawn),
-                }
-            )
+def _zones(workspace: Workspace, connection: Connection, month: BillingMonth) -> str:
+    standing = _ledger(workspace, connection).load_invoices(month, standing=True)
+    with borrowed_ground(workspace, connection) as ground:
+        found = ground.price(month)
+    issued = {i.operator.id: i.lines for i in standing}
+    now = {o.operator.id: o.lines for o in found.bill.operators}
+    sums = {s.key: s for s in zone_sums(line for lines in (now | issued).values() for line in lines)}
+    places: dict[tuple[str | None, Decimal], list[int]] = {}
+    for place, (zone, value) in enumerate(zip(found.zones["zone"], found.zones["land_value"], strict=True)):
+        places.setdefault((text(zone), Decimal(value)), []).append(place)
+    shapes = found.zones.geometry.to_numpy()
+    joined = [shapely.multipolygons(shapely.get_parts(shapes[mine])) for mine in places.values()]
+    features = [
+        {
+            "type": "Feature",
+            "properties": {
+                "zona": key[0],
+                "valor_m2": plain(key[1]),
+                "metros": plain(sums[key].length_m) if key in sums else "0.00",
+                "reais": plain(sums[key].amount) if key in sums else "0.00",
+            },
+            "geometry": json.loads(drawn),
+        }
+        for key, drawn in zip(places, shapely.to_geojson(to_degrees(joined, workspace.database.srid)), strict=True)
+    ]
     return json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False)
 
 
 def _differences(workspace: Workspace, connection: Connection, month: BillingMonth) -> Differences:
     operators = Registers(connection, workspace.database.tables).load_operators()
     try:
-        compared, unpriced = compare_month(workspace, connection, price_stored(workspace, connection, month))
+        with borrowed_ground(workspace, connection) as ground:
+            compared, unpriced = compare_month(workspace, connection, ground.price(month), ground.price)
     except GeobillError as refused:
         compared, unpriced = (), str(refused)
     return Differences(month, month.preceding(), compared, operators, unpriced)

@@ -93,15 +93,10 @@ class Ledger:
         rows = self._c.execute(sums.group_by(i.month).order_by(i.month.desc()))
         return [(BillingMonth.parse(month), count, from_cents(int(cents))) for month, count, cents in rows]
 
-    def find_documents(self, invoices: Iterable[str]) -> dict[str, list[str]]:
-        """File names of the documents that were kept with some invoices, by invoice."""
-        d, wanted = self._t.documents.c, list(invoices)
-        found: dict[str, list[str]] = {number: [] for number in wanted}
-        for number, file_name in self._c.execute(
-            select(d.invoice, d.file_name).where(d.invoice.in_(wanted)).order_by(d.kind)
-        ):
-            found[number].append(file_name)
-        return found
+    def find_documents(self, invoice: str) -> list[str]:
+        """File names of the documents that were kept with an invoice."""
+        d = self._t.documents.c
+        return list(self._c.execute(select(d.file_name).where(d.invoice == invoice).order_by(d.kind)).scalars())
 
     def save_cancellation(self, act: Cancellation, now: str) -> None:
         """Book that an invoice is cancelled; the invoice itself stays as it is."""

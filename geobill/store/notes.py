@@ -77,6 +77,11 @@ class NoteBook:
         i = self._t.note_inputs.c
         return {r.role: r.sha256 for r in self._c.execute(select(i.role, i.sha256).where(i.note == note))}
 
+    def find_documents(self, note: str) -> list[str]:
+        """File names of the documents that were kept with a note."""
+        d = self._t.note_documents.c
+        return list(self._c.execute(select(d.file_name).where(d.note == note).order_by(d.kind)).scalars())
+
     def load_documents(self, notes: Iterable[str]) -> list[NoteDocument]:
         """Documents of some notes, as issued."""
         d = self._t.note_documents.c

@@ -7,7 +7,7 @@ from geobill.documents.finding_words import ACT_WORDS
 from geobill.errors import ConflictError
 from geobill.web.filters import Filters
 from geobill.web.pages import hour, is_fragment, problem, workspace_of
-from geobill.web.sheets import finding_values
+from geobill.web.sheets import done_values, finding_values
 
 
 def show(request: Request, error: Exception) -> Response:
@@ -21,5 +21,7 @@ def show(request: Request, error: Exception) -> Response:
     filters = getattr(request.state, "filters", None)
     if not is_fragment(request) or not isinstance(filters, Filters):
         return problem(request, 409, **told, subject=error.subject)
-    values = finding_values(request, workspace_of(request), error.subject, filters)
+    workspace = workspace_of(request)
+    values = finding_values(request, workspace, error.subject, filters)
+    values |= done_values(request, workspace, error.subject, filters)
     return problem(request, 409, **told, fragment="_conflito.html.j2", **values)

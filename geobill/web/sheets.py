@@ -1,16 +1,16 @@
 """One finding as the templates of the panel and of its own page want it."""
 
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
 
 from geobill.documents.finding_words import KIND_SENTENCES
 from geobill.documents.held_words import held_title
-from geobill.domain.detection import CLANDESTINE_KINDS, DISMISSED, IN_CASE, PHOTOGRAPHED, UNDONE, UPHELD, FieldFinding
+from geobill.domain.detection import CLANDESTINE_KINDS, DISMISSED, IN_CASE, PHOTOGRAPHED, UPHELD, FieldFinding
 from geobill.domain.network import Operator
 from geobill.pipeline.finding_money import look_at_money
-from geobill.pipeline.finding_profile import Sheet, look_closely
+from geobill.pipeline.finding_profile import Glance, Sheet, look_closely, look_over
 from geobill.pipeline.review import Listed, list_findings
 from geobill.store.workspace import Workspace
 from geobill.web.filters import Filters
@@ -18,6 +18,7 @@ from geobill.web.pages import Site, site_of
 from geobill.web.profile_drawing import draw_profile
 from geobill.web.refusals import PageError
 
+T = TypeVar("T")
 UNPRICED_WORDS: dict[str, str] = {
     "no_map": "Não há Mapa de Valores em vigor: importe a edição para saber quanto está em jogo (art. 7º).",
     "no_law": "A lei não dá os valores deste mês.",
@@ -29,17 +30,25 @@ UNPRICED_WORDS: dict[str, str] = {
 }
 
 
+def glance_of(workspace: Workspace, finding: str) -> Glance:
+    """Return a finding with its acts, or say that there is none of that id."""
+    return _known(look_over(workspace, finding), finding)
+
+
 def sheet_of(workspace: Workspace, finding: str) -> Sheet:
-    """Return a finding, or say that there is none of that id."""
-    sheet = look_closely(workspace, finding)
-    if sheet is None:
+    """Return a finding with its profile, or say that there is none of that id."""
+    return _known(look_closely(workspace, finding), finding)
+
+
+def _known(found: T | None, finding: str) -> T:
+    if found is None:
         raise PageError(
             f"Não há achado {finding[:40]} neste cadastro.",
             "Nada foi mudado.",
             "Escolha um achado na fila.",
             404,
         )
-    return sheet
+    return found
 
 
 def finding_values(request: Request, workspace: Workspace, finding: str, filters: Filters) -> dict[str, Any]:
@@ -90,8 +99,8 @@ def row_values(listed: Listed, operators: dict[str, Operator], today: date) -> d
 def done_values(request: Request, workspace: Workspace, changed: str, filters: Filters) -> dict[str, Any]:
     """Return what is told of an act: the finding's last one, the row of the list as it is now, the sums of the queue."""
     query = filters.query(site_of(request).today())
-    sheet = sheet_of(workspace, changed)
-    file = sheet.look.file
+    glance = glance_of(workspace, changed)
+    file = glance.file
     last = file.acts[-1] if file.acts else None
     listed = Listed(
         file.finding,
@@ -101,14 +110,13 @@ def done_values(request: Request, workspace: Workspace, changed: str, filters: F
         file.case,
         last.by if last else "",
         "",
-        sheet.look.compared_at,
+        glance.compared_at,
     )
     return {
         "done": file,
         "act": last,
         "undoable": file.undoable is not None and last is not None and last.kind in (UPHELD, DISMISSED),
-        "was_undone": last is not None and last.kind == UNDONE,
-        "row": row_values(listed, sheet.operators, site_of(request).today()),
+        "row": row_values(listed, glance.operators, site_of(request).today()),
         "shown": list_findings(workspace, query, 0, 1),
     }
 

@@ -9,8 +9,10 @@ import sys
 from qgis.core import (
     QgsApplication,
     QgsLayoutExporter,
+    QgsLayoutItemLabel,
     QgsProject,
 )
+from qgis.PyQt.QtGui import QImage
 
 
 def look(path, folder):
@@ -44,32 +46,47 @@ def look(path, folder):
         "shown": [node.layerId() for node in root.findLayers() if node.isVisible()],
         "themes": {name: themes.mapThemeVisibleLayerIds(name) for name in themes.mapThemes()},
         "layouts": {layout.name(): print_out(layout, folder) for layout in project.layoutManager().layouts()},
+        "saved": type_in(project.mapLayer("revisao_cases")),
     }
+
+
+def type_in(layer):
+    """Dismiss the second finding, as a person does in the form, and save."""
+    (row,) = [f for f in layer.getFeatures() if f["achado"] == "V00001-00002"]
+    assert layer.startEditing()
+    for column, value in (("decisao", "não procede"), ("motivo", "É da prefeitura")):
+        assert layer.changeAttributeValue(row.id(), layer.fields().indexFromName(column), value)
+    return layer.commitChanges()
 
 
 def print_out(layout, folder):
     """The sheet as it opens, then the first pages of its atlas."""
     name = layout.name().replace(" ", "-")
     settings = QgsLayoutExporter.ImageExportSettings()
-    settings.dpi = 96
-    files = []
-    atlas = layout.atlas()
+    settings.dpi = 60
+    atlas, scales, pixels = layout.atlas(), [], []
+
+    def image(path):
+        assert QgsLayoutExporter(layout).exportToImage(path, settings) == QgsLayoutExporter.Success
+        drawn = QImage(path)
+        pixels.append([drawn.width(), drawn.height()])
+        labels = [item for item in layout.items() if isinstance(item, QgsLayoutItemLabel)]
+        return [item.currentText() for item in sorted(labels, key=lambda i: i.zValue())]
+
     atlas.setEnabled(False)
-    files.append(f"{folder}/{name}.png")
-    assert QgsLayoutExporter(layout).exportToImage(files[-1], settings) == QgsLayoutExporter.Success
+    texts = [image(f"{folder}/{name}.png")]
     pdf = QgsLayoutExporter.PdfExportSettings()
+    pdf.dpi = 60
     assert QgsLayoutExporter(layout).exportToPdf(f"{folder}/{name}.pdf", pdf) == QgsLayoutExporter.Success
     atlas.setEnabled(True)
     assert atlas.beginRender()
-    scales = []
-    for page in range(min(3, atlas.count())):
+    for page in range(min(1, atlas.count())):
         assert atlas.seekTo(page)
         layout.refresh()
-        files.append(f"{folder}/{name}-{page + 1}.png")
-        assert QgsLayoutExporter(layout).exportToImage(files[-1], settings) == QgsLayoutExporter.Success
+        texts.append(image(f"{folder}/{name}-{page + 1}.png"))
         scales.append(round(layout.referenceMap().scale()))
     atlas.endRender()
-    return {"pages": atlas.count(), "files": files, "scales": scales, "items": len(layout.items())}
+    return {"pages": atlas.count(), "pixels": pixels, "scales": scales, "texts": texts}
 
 
 application = QgsApplication([], False)

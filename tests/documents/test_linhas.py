@@ -1,3 +1,4 @@
+from dataclasses import replace
 from decimal import Decimal
 
 import pypdfium2
@@ -42,6 +43,19 @@ def test_what_doubles_is_cited_with_its_paragraph_and_both_where_they_cumulate(d
     text = render(drawing, [line])
     assert said in text
     assert ("por 4 onde os dois dobros se acumulam" in text) == (times == "4")
+
+
+def test_a_line_by_a_case_names_it_on_the_line_and_in_the_legend(drawing):
+    doubled = records.network_line("500.00", "200.00", "Centro", multiplier="2", articles=("7", "10 § 2"))
+    lines = (replace(doubled, cases=("2026-014",)), replace(doubled, cases=("2026-015", "2026-016")), doubled)
+    named = [row.case for row in line_table(lines, "network", records.STATUTE).rows]
+    assert named == ["processo\u00a02026-014", "processos\u00a02026-015 e 2026-016", ""]
+    assert [
+        g.case for g in grounds(lines, records.STATUTE)
+    ] == named  # a letter each: what each case asks for is summed
+    text = render(drawing, lines)
+    for case in named[:2]:
+        assert text.count(case.replace("\u00a0", " ")) == 2
 
 
 def test_a_letter_for_each_combination_with_sums_that_close():

@@ -1,6 +1,7 @@
 """Rows follow their decided cases: double from a day to a day, lawful after it; the rows that come in stay as they are."""
 
 from datetime import date
+from decimal import Decimal
 
 import geopandas as gpd
 import pytest
@@ -21,9 +22,13 @@ from geobill.domain.case import (
     doubled_until,
 )
 from geobill.domain.dates import BillingMonth
+from geobill.domain.record import to_plain
 from geobill.law.policy import parse_policy
+from geobill.law.statutes import load_statute
+from geobill.law.statutes.street_use import StreetUseLaw
 from geobill.pricing.cased import follow_cases
 from geobill.pricing.in_force import continued, due_rows
+from geobill.pricing.lines import Prices, Stretch
 from pricing.shapes import line
 
 LAW = date(2001, 6, 27)
@@ -208,3 +213,40 @@ def test_two_rows_of_one_name_that_lie_elsewhere_are_two():
     )
     assert continued(rows) == {}
     assert list(due_rows(rows, BillingMonth(2026, 10), parse_policy({"proration": "full_month"}))["days"]) == [31, 31]
+
+
+def test_a_row_says_by_which_cases_it_is_charged_and_only_on_their_days():
+    done = ((INSTALLED, "2019-03-12"), DECIDED, (REGULARISED, "2026-10-15", "P9"))
+    mine = file("clandestine", *done)
+    both = file("clandestine", (INSTALLED, "2020-01-01"), DECIDED, (REMOVED, "2026-10-20"), id_="C2")
+    rows = frame(("S1", "alfa", "suspected", None, None, None), ("S2", "alfa", "clandestine", None, None, None))
+    out = follow_cases(rows, {"C1": mine, "C2": both}, LAW)
+    assert [(r.segment, r.status, r.installed_on, r.removed_on, r.cases) for r in out.itertuples()] == [
+        ("S1", "clandestine", "2019-03-12", "2019-12-31", ("C1",)),
+        ("S1", "clandestine", "2020-01-01", "2026-10-14", ("C1", "C2")),
+        ("S1", "clandestine", "2026-10-15", "2026-10-20", ("C2",)),
+        ("S2", "clandestine", None, None, ()),  # doubled by its file, not by a case
+    ]
+    undecided = {"C1": file("clandestine")}
+    assert set(follow_cases(rows, undecided, LAW)["cases"]) == {()}
+
+
+def test_what_different_cases_charge_stands_on_different_lines():
+    prices = Prices(
+        StreetUseLaw(load_statute("caieiras-lei-3057-2001").figures), BillingMonth(2026, 11), parse_policy({})
+    )
+
+    def stretch(name, *cases):
+        figures = (Decimal(200), Decimal(100), Decimal("0.5"))
+        return Stretch(name, None, None, "clandestine", "Z", *figures, 30, None, (), cases=cases)
+
+    rows = [stretch("S1", "C1"), stretch("S2", "C2"), stretch("S3", "C1"), stretch("S4")]
+    lines = prices.network_lines(rows, Decimal("1.00")).values()
+    # 100 m × 0.50 × R$ 200 × 0.03 × 0.50 × 2 = R$ 300.00
+    assert sorted((li.cases, li.length_m, li.amount) for li in lines) == [
+        ((), Decimal(100), Decimal("300.00")),
+        (("C1",), Decimal(200), Decimal("600.00")),
+        (("C2",), Decimal(100), Decimal("300.00")),
+    ]
+    # a line without a case is written as it was before lines had one
+    assert "cases" not in next(to_plain(li) for li in lines if not li.cases)

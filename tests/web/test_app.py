@@ -211,6 +211,7 @@ def test_two_reviewers_never_write_over_each_other(surveyed):
     # the finding comes along as it is now: its version is the one to decide on
     assert 'name="versao" value="1"' in late.text
     assert "Não procede por Bia Reis poda" in shown(late)
+    assert f'<li id="linha-{FIRST}" class="row dismissed" hx-swap-oob="true">' in late.text
     assert rows(ana.get("/achados?estado=upheld")) == []
     assert decide(ana, FIRST, "procede", version=1).status_code == 200
     stale = ana.post(f"/achados/{FIRST}/operadora", data={"versao": 1, "fila": "", "operadora": "beta"}, headers=HTMX)

@@ -113,7 +113,7 @@ def test_a_step_that_the_law_doesnt_allow_is_refused_with_its_articles(life):
 def test_only_steps_that_can_be_taken_have_a_form(life):
     _, _, told = life
     forms = set(re.findall(r'name="passo" value="(\w+)"', told["doubled"]))
-    assert {"removed", "appeal_lodged", "installation_proven", "dismissed"} <= forms
+    assert {"removed", "installation_proven", "dismissed"} <= forms
     assert not forms & {"notified", "doubled", "forfeited", "regularised", "fined", "found"}
 
 

@@ -1,6 +1,7 @@
 """The map's routes: tiles that a GIS reads, states, metres, one decision on an area; and what must not get through."""
 
 import json
+import shutil
 import threading
 from datetime import date
 from decimal import Decimal
@@ -12,7 +13,7 @@ import shapely
 from field_town import NOW, SRID, field_town
 from pricing.shapes import ORIGIN
 from pyproj import Transformer
-from web.conftest import app_of, browser
+from review_page import app_of, browser
 from workspaces import geobill
 
 from geobill.pipeline import map_tiles, review
@@ -100,10 +101,9 @@ def test_tiles_are_made_once_and_anew_when_something_was_compared_or_imported(to
     assert not before & after
 
 
-def test_stale_files_go_and_other_peoples_stay(tmp_path):
-    root = field_town(tmp_path)
-    folder = root / "cache"
-    folder.mkdir()
+def test_stale_files_go_and_other_peoples_stay(surveyed):
+    root, folder = surveyed, surveyed / "cache"
+    folder.mkdir(exist_ok=True)
     stale, own = folder / "findings-detail-0123456789abcdef.pmtiles", folder / "fundo.pmtiles"
     stale.write_bytes(b"old")
     own.write_bytes(b"mine")
@@ -131,9 +131,9 @@ def test_map_says_what_there_is_to_draw(reader):
     assert -23.37 < south < north < -23.35
 
 
-def test_first_look_has_the_tiles_made(tmp_path):
-    root = field_town(tmp_path)
-    app = app_of(root)
+def test_first_look_has_the_tiles_made(surveyed):
+    shutil.rmtree(surveyed / "cache", ignore_errors=True)
+    app = app_of(surveyed)
     client = browser(app)
     assert [c["arquivo"] for c in client.get("/mapa/camadas.json").json()["camadas"]] == [None] * 8
     app.state.tile_maker.wait()

@@ -1,25 +1,30 @@
 """The map in a real Chromium: it draws what it should in its colours, says nothing on the console, asks nobody else."""
 
 import io
+import socket
 import threading
 import time
+from datetime import date
 from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
 from chromium import CHROMIUM, needs_chromium
-from field_town import field_town
+from field_town import NOW, field_town
 from PIL import Image
-from web.conftest import app_of
 
 from geobill.pipeline import review
 from geobill.store.surveys import Query
 from geobill.store.workspace import open_workspace
+from geobill.web.app import NEEDED, VENDOR, create_app
 
-pytestmark = needs_chromium
+pytestmark = [
+    needs_chromium,
+    pytest.mark.skipif(
+        not all((VENDOR / name).is_file() for name in NEEDED), reason="the page's scripts weren't fetched: make web"
+    ),
+]
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright drives Chromium")
-PORT = 8377
-HOME = f"http://127.0.0.1:{PORT}"
 # without --disable-gpu: then the compositor would read each frame back, and its driver says so on the console
 ARGUMENTS = (
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
@@ -36,16 +41,17 @@ def town(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(town):
     """A page that is logged in, with what it said and asked; the server runs beside."""
-    server = uvicorn.Server(uvicorn.Config(app_of(town), host="127.0.0.1", port=PORT, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    app = create_app(town, port=port, today=lambda: date(2026, 11, 30), now=lambda: NOW)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    while not server.started:
-        assert thread.is_alive(), f"port {PORT} is taken"
-        time.sleep(0.05)
+    home = f"http://127.0.0.1:{port}"
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
-        page.said, page.asked = [], []
+        page.home, page.said, page.asked = home, [], []
         page.on("console", lambda message: page.said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: page.said.append(f"error: {error}"))
         page.on(
@@ -53,7 +59,7 @@ def page(town):
             lambda answer: page.said.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None,
         )
         page.on("request", lambda request: page.asked.append(request.url))
-        page.goto(f"{HOME}/entrar")
+        page.goto(f"{home}/entrar")
         page.fill("input[name=nome]", "Ana Lima")
         page.press("input[name=nome]", "Enter")
         page.wait_for_url("**/achados")
@@ -66,6 +72,14 @@ def page(town):
 def at_rest(page):
     page.wait_for_timeout(100)
     page.wait_for_selector("html[data-mapa=pronto]", timeout=60_000)
+
+
+def until(happens, seconds=20):
+    """Wait for something of the page; its policy forbids that Playwright evaluates text in it."""
+    end = time.monotonic() + seconds
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def coloured(page, colour, where="#mapa"):
@@ -112,8 +126,12 @@ def test_map_draws_and_the_list_and_it_tell_each_other(page):
 
 
 def test_metres_are_measured_and_an_area_is_decided_by_keyboard_alone(page, town):
-    page.goto(f"{HOME}/achados")
+    page.goto(f"{page.home}/achados")
     at_rest(page)
+    page.focus("#mapa canvas")
+    for _ in range(3):  # the whole town within a hand of the cross-hair
+        page.keyboard.press("-")
+        at_rest(page)
     page.keyboard.press("d")
     for moves in (["ArrowUp", "ArrowLeft"], ["ArrowRight"] * 2, ["ArrowDown"] * 2, ["ArrowLeft"] * 2):
         for key in moves:
@@ -121,7 +139,7 @@ def test_metres_are_measured_and_an_area_is_decided_by_keyboard_alone(page, town
             at_rest(page)
         page.keyboard.press(" ")
     assert coloured(page, DRAWN) > 100
-    page.wait_for_function("document.querySelector('#mapa .mensagem').textContent.includes('m · último trecho')")
+    until(lambda: "m · último trecho" in page.inner_text("#mapa .mensagem"))
     page.keyboard.press("Enter")
     page.wait_for_selector("#area-motivo")
     counted = int(page.inner_text("#mapa-area .totals strong >> nth=0"))
@@ -132,12 +150,12 @@ def test_metres_are_measured_and_an_area_is_decided_by_keyboard_alone(page, town
     page.wait_for_selector("#mapa-area .area-done")
     rows = review.list_findings(open_workspace(town), Query(states=("upheld",))).rows
     assert len(rows) == counted
-    page.wait_for_function(f"document.querySelectorAll('#fila li').length === {3 - counted}")
+    until(lambda: page.locator("#fila li").count() == 3 - counted)
     at_rest(page)
 
 
 def test_map_prints_as_a_picture(page):
-    page.goto(f"{HOME}/achados/V00001-00002")
+    page.goto(f"{page.home}/achados/V00001-00002")
     at_rest(page)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
@@ -150,4 +168,4 @@ def test_map_prints_as_a_picture(page):
 def test_nothing_was_said_and_nobody_else_was_asked(page):
     assert page.said == []
     others = {urlsplit(url).netloc for url in page.asked if not url.startswith(("data:", "blob:"))}
-    assert others == {f"127.0.0.1:{PORT}"}
+    assert others == {urlsplit(page.home).netloc}

@@ -11,8 +11,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Form, Query, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from geobill.documents.case_papers import ACTS, OUTCOMES
+from geobill.documents.case_papers import ACTS, OUTCOMES, TITLES
 from geobill.documents.case_words import STEP_WORDS, TERM_WORDS, obstacle_in_words
+from geobill.documents.constatacao import FINDINGS_PAPER, TITLE
 from geobill.documents.finding_words import CASE_KIND_WORDS, CASE_STATE_WORDS
 from geobill.documents.lines import printed_factors
 from geobill.domain import case as steps
@@ -53,6 +54,7 @@ WORDS: dict[str, Any] = {
     "TERM_WORDS": TERM_WORDS,
     "STEP_NAMES": ACTS,
     "OUTCOMES": OUTCOMES,
+    "PAPER_NAMES": {**TITLES, FINDINGS_PAPER: TITLE},
     "told": obstacle_in_words,
 }
 Text = Annotated[str, Form()]

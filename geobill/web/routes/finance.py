@@ -1,7 +1,6 @@
 """The finance clerk's pages: the months, one month with all that becomes of it, an invoice with its papers and its reasons."""
 
 import re
-from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -40,7 +39,7 @@ def list_months(request: Request, mes: str = "") -> Response:
 def show_month(request: Request, month: str) -> Response:
     """Show a month: totals, what is held and why, invoices and notes, where it is charged, the books."""
     sheet = overview.look_at_month(workspace_of(request), _month(month))
-    papers = [(p, address(p.booked.paper.number), _links(p.files, p.booked.paper.number)) for p in sheet.papers]
+    papers = [(p, address(p.booked.paper.number), _links(p)) for p in sheet.papers]
     return page(
         request,
         "mes.html.j2",
@@ -66,15 +65,9 @@ def show_differences(request: Request, month: str) -> Response:
 @router.get("/mapa/zonas/{month}.json")
 def give_zones(request: Request, month: str) -> Response:
     """Give the zones of the month's map with what is charged in each, as GeoJSON (WGS 84)."""
-    sheet = overview.look_at_month(workspace_of(request), _month(month))
-    return Response(
-        sheet.zones,
-        media_type="application/geo+json",
-        headers={
-            "Content-Disposition": f'inline; filename="zonas-{sheet.month}.json"',
-            "Cache-Control": "private, no-cache",
-        },
-    )
+    asked = _month(month)
+    named = {"Content-Disposition": f'inline; filename="zonas-{asked}.json"', "Cache-Control": "private, no-cache"}
+    return Response(overview.find_zones(workspace_of(request), asked), media_type="application/geo+json", headers=named)
 
 
 @router.get("/faturas")
@@ -98,7 +91,7 @@ def show_paper(request: Request, year: int, sequence: int) -> Response:
         sheet=sheet,
         paper=paper,
         title=title_of(paper),
-        links=_links(sheet.files, number),
+        links=_links(sheet),
         here=address(number),
         address=address,
         words=words,
@@ -171,12 +164,18 @@ def title_of(paper: Any) -> str:
     return f"{'Fatura' if isinstance(paper, Invoice) else note.TITLES[paper.kind]} nº {paper.number}"
 
 
-def _links(files: Iterable[str], number: str) -> list[tuple[str, list[tuple[str, str]]]]:
+def _links(sheet: overview.PaperSheet) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the documents of a paper by title, each with its forms and their addresses."""
-    names = list(files)
-    owners = {n.partition("-")[2].rpartition(".")[0]: ("", "") for n in names}
-    found = month_links.documents_by_owner(names, owners).get("", ())
-    return [(d.title, [(link.form, f"{address(number)}/papeis/{link.href}") for link in d.links]) for d in found]
+    paper, forms = sheet.booked.paper, list(month_links.FORMS)
+    own = "Fatura" if isinstance(paper, Invoice) else note.TITLES[paper.kind]
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    for name in sheet.files:
+        form = name.rpartition(".")[2]
+        place = forms.index(form) if form in forms else len(forms)
+        title = month_links.DOCUMENT_KINDS.get(name.partition("-")[0], own)
+        at = f"{address(paper.number)}/papeis/{quote(name, safe='')}"
+        found.setdefault(title, []).append((place, month_links.FORMS.get(form, form.upper()), at))
+    return [(title, [(form, at) for _, form, at in sorted(links)]) for title, links in found.items()]
 
 
 def _month(said: str) -> BillingMonth:

@@ -11,12 +11,12 @@ from starlette.responses import RedirectResponse, Response
 
 from geobill.domain.detection import DISMISSED, IN_CASE, UPHELD
 from geobill.pipeline import review
-from geobill.pipeline.finding_profile import Sheet, load_photo
+from geobill.pipeline.finding_profile import Glance, load_photo
 from geobill.store.workspace import Workspace
 from geobill.web.filters import Filters
 from geobill.web.pages import is_fragment, page, reviewer_of, site_of, workspace_of
 from geobill.web.refusals import PAPER_BYTES, PageError
-from geobill.web.sheets import done_values, finding_values, money_values, sheet_of
+from geobill.web.sheets import done_values, finding_values, glance_of, money_values
 
 router = APIRouter(prefix="/achados/{finding}")
 MOST_PHOTO_BYTES = 25_000_000
@@ -61,7 +61,7 @@ def show_previous(request: Request, finding: str) -> Response:
 def show_worth(request: Request, finding: str) -> Response:
     """Show what it costs in a month, doubled, and for the past."""
     workspace = workspace_of(request)
-    sheet_of(workspace, finding)
+    glance_of(workspace, finding)
     return page(request, "_valor.html.j2", **money_values(request, workspace, finding))
 
 
@@ -99,8 +99,8 @@ def decide(
     if kind is None:
         raise PageError("Essa decisão não existe.", "Nada foi mudado.", "Escolha “procede” ou “não procede”.")
     workspace = workspace_of(request)
-    sheet = sheet_of(workspace, finding)
-    _check_free(sheet)
+    glance = glance_of(workspace, finding)
+    _check_free(glance)
     if kind == DISMISSED and not motivo.strip():
         raise PageError(
             "Falta dizer por que não procede.",
@@ -118,9 +118,9 @@ def decide(
 def undo(request: Request, finding: str, filters: QueueForm, versao: VersionForm) -> Response:
     """Take back the last decision; the finding is shown again."""
     workspace = workspace_of(request)
-    sheet = sheet_of(workspace, finding)
-    _check_free(sheet)
-    if sheet.look.file.undoable is None and sheet.look.file.version == versao:
+    glance = glance_of(workspace, finding)
+    _check_free(glance)
+    if glance.file.undoable is None and glance.file.version == versao:
         raise PageError("Não há decisão a desfazer neste achado.", "Nada foi mudado.", "Veja o histórico dele.")
     review.undo(workspace, {finding: versao}, by=reviewer_of(request), now=site_of(request).now())
     return _after(request, workspace, finding, finding, filters)
@@ -130,7 +130,7 @@ def undo(request: Request, finding: str, filters: QueueForm, versao: VersionForm
 def add_note(request: Request, finding: str, filters: QueueForm, texto: NoteForm = "") -> Response:
     """Add a note."""
     workspace = workspace_of(request)
-    sheet_of(workspace, finding)
+    glance_of(workspace, finding)
     if not texto.strip():
         raise PageError("A nota está em branco.", "Nada foi mudado.", "Escreva a nota e guarde de novo.")
     review.add_note(workspace, finding, by=reviewer_of(request), note=_note(texto), now=site_of(request).now())
@@ -141,7 +141,7 @@ def add_note(request: Request, finding: str, filters: QueueForm, texto: NoteForm
 def add_photo(request: Request, finding: str, filters: QueueForm, foto: UploadFile, legenda: NoteForm = "") -> Response:
     """Keep a photo: its name is a label and never a path, its bytes say what it is."""
     workspace = workspace_of(request)
-    sheet_of(workspace, finding)
+    glance_of(workspace, finding)
     content = foto.file.read(MOST_PHOTO_BYTES + 1)
     if not content.startswith(tuple(IMAGES)) or len(content) > MOST_PHOTO_BYTES:
         raise PageError(
@@ -174,9 +174,9 @@ def attribute(
 ) -> Response:
     """Say whose it is."""
     workspace = workspace_of(request)
-    sheet = sheet_of(workspace, finding)
-    _check_free(sheet)
-    if operadora not in sheet.operators:
+    glance = glance_of(workspace, finding)
+    _check_free(glance)
+    if operadora not in glance.operators:
         raise PageError("Essa operadora não está no cadastro.", "Nada foi mudado.", "Escolha uma da lista.")
     review.attribute(workspace, {finding: versao}, operadora, by=reviewer_of(request), now=site_of(request).now())
     return _after(request, workspace, finding, finding, filters)
@@ -185,10 +185,10 @@ def attribute(
 # -- what was asked, before a stage is
 
 
-def _check_free(sheet: Sheet) -> None:
-    if sheet.look.file.state == IN_CASE:
+def _check_free(glance: Glance) -> None:
+    if glance.file.state == IN_CASE:
         raise PageError(
-            f"O achado está no processo {sheet.look.file.case}; nada foi mudado.",
+            f"O achado está no processo {glance.file.case}; nada foi mudado.",
             "O que for dele se decide lá, com notificação, defesa e decisão.",
             "Abra o processo.",
         )

@@ -39,7 +39,8 @@ document.addEventListener("htmx:after:swap", () => {
   const now = { achado: opened()?.dataset.achado ?? null, versao: opened()?.dataset.versao, consulta: $("#fila")?.dataset.consulta };
   if (now.achado !== shown.achado || now.versao !== shown.versao) tellOpened();
   if (now.consulta !== shown.consulta) say("fila", { consulta: now.consulta ?? "" });
-  if (now.achado !== shown.achado && now.achado) opened().querySelector("h2, h1")?.focus({ preventScroll: true });
+  // what had the focus may be gone with the old content
+  if (opened() && (now.achado !== shown.achado || document.activeElement === document.body)) opened().querySelector("h2").focus({ preventScroll: true });
   const changed = $("#aviso [data-mudou]")?.dataset.mudou;
   if (changed && changed !== shown.mudou) say("mudou", { achados: changed.split(" ")[0].split(",") });
   shown = { ...now, mudou: changed };
@@ -57,7 +58,8 @@ const acts = {
   fechar() {
     const back = opened()?.dataset.achado;
     $("#painel").replaceChildren($("#painel-vazio").content.cloneNode(true));
-    history.replaceState(history.state, "", `/achados?${$("#fila")?.dataset.consulta ?? ""}`);
+    const queue = $("#fila").dataset.consulta;
+    history.replaceState(history.state, "", queue ? `/achados?${queue}` : "/achados");
     tellOpened();
     shown = { ...shown, achado: null, versao: undefined };
     document.getElementById(`linha-${back}`)?.querySelector("a")?.focus();
@@ -70,10 +72,11 @@ const acts = {
 // -- keys: never while somebody types, never with Ctrl, Alt or Meta
 
 const keys = {
-  p: "procede", n: "nao-procede", z: "desfazer", j: "proximo", k: "anterior", a: "abrir-processo", t: "nota", "?": "ajuda",
+  p: "procede", n: "nao-procede", z: "desfazer", j: "proximo", k: "anterior", a: "abrir-processo", t: "nota",
 };
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.ctrlKey && event.target.matches("textarea")) event.target.form?.requestSubmit();
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return;
   if (document.querySelector("dialog[open]")) return;
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
@@ -83,6 +86,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (typing) return;
+  if (event.key === "?") acts.ajuda();
   const name = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   const target = name && [...document.querySelectorAll(`[data-tecla="${name}"]`)].find((e) => !e.disabled && e.offsetParent !== null);
   if (!target) return;

@@ -1,7 +1,7 @@
 // How the map draws: colours that colour-blind eyes tell apart (Okabe–Ito), and for each of them a form of its own.
 //
 // A finding's look says its state: dashed and wide while nobody decided, solid where it holds, thin and grey where it doesn't,
-// with a black core once it is in a case. From afar short ones are points: hollow, full, small, full with a black rim.
+// with a black core once it is in a case. Points are hollow, full, small and grey, full with a black rim.
 
 export const COLOURS = {
   permitted: "#0072b2", surveyed: "#555555", other: "#222222", finding: "#d55e00", otherFinding: "#a3296f", dismissed: "#777777",
@@ -32,10 +32,10 @@ export function emptyStyle() {
       { id: "exato-permitido", type: "line", source: "permitido", filter: LINE, paint: line(COLOURS.permitted, 5), metadata: { group: "permitted" } },
       { id: "exato-levantado", type: "line", source: "levantado", filter: LINE, paint: line(COLOURS.surveyed, 1.8), metadata: { group: "surveyed" } },
       { id: "afastamento", type: "line", source: "afastamento", minzoom: 15, paint: { ...line(COLOURS.ink, 1), "line-dasharray": [2, 2] } },
-      { id: "halo", type: "line", source: "achado", filter: LINE, layout: round(), paint: { ...line(COLOURS.chosen, 15), "line-opacity": 0.85 } },
+      { id: "halo", type: "line", source: "achado", filter: LINE, layout: round(), paint: line(COLOURS.chosen, 15) },
       { id: "halo-borda", type: "line", source: "achado", filter: LINE, layout: round(), paint: { ...line(COLOURS.ink, 1.2), "line-gap-width": 15 } },
       { id: "halo-ponto", type: "circle", source: "achado", filter: POINT, paint: {
-        "circle-radius": 13, "circle-color": COLOURS.chosen, "circle-opacity": 0.85, "circle-stroke-color": COLOURS.ink, "circle-stroke-width": 1.2 } },
+        "circle-radius": 13, "circle-color": COLOURS.chosen, "circle-stroke-color": COLOURS.ink, "circle-stroke-width": 1.2 } },
       { id: "exato-achado", type: "line", source: "achado", filter: LINE, paint: line(COLOURS.finding, 4.5) },
       { id: "exato-achado-miolo", type: "line", source: "achado", filter: LINE, layout: { visibility: "none" }, paint: line("#000000", 1.4) },
       { id: "exato-achado-ponto", type: "circle", source: "achado", filter: POINT, paint: {
@@ -61,7 +61,7 @@ export function openPaint(state) {
 export function layersOf(file, source) {
   const from = { source, "source-layer": file.camada };
   const range = file.nivel === "detail" ? { minzoom: CLOSE_UP } : { maxzoom: CLOSE_UP };
-  const made = { zones, permitted, surveyed, findings }[file.camada](from);
+  const made = { zones, permitted, surveyed, findings }[file.camada](file.nivel === "overview");
   return made.map((layer, n) => ({
     ...range, ...from, ...layer, id: `${source}-${n}`, metadata: { group: file.camada, survey: file.levantamento, ...layer.metadata },
   }));
@@ -81,17 +81,16 @@ export function findingColour(other) {
   return other ? ["case", ["==", ["get", "survey"], other], COLOURS.otherFinding, COLOURS.finding] : COLOURS.finding;
 }
 
-// opacity and colour of a finding's layers, for the filters and the surveys that are chosen just now
+// what depends on the filters and the surveys that are chosen just now
 export function findingPaint(layer, { onlyListed, other }) {
-  const { states, tint } = layer.metadata;
-  const shown = ["case", ["in", STATE, ["literal", states]], seen(onlyListed), 0];
-  const colour = tint ? findingColour(other) : null;
-  if (layer.type === "line") return { "line-opacity": shown, ...(colour && { "line-color": colour }) };
-  const rim = tint ? colour : tint === null ? COLOURS.dismissed : COLOURS.ink;
+  const { states } = layer.metadata;
+  const shown = states ? ["case", ["in", STATE, ["literal", states]], seen(onlyListed), 0] : seen(onlyListed);
+  const colour = ["case", ["==", STATE, "dismissed"], COLOURS.dismissed, findingColour(other)];
+  if (layer.type === "line") return { "line-opacity": shown, ...(layer.metadata.tinted && { "line-color": colour }) };
   return {
     "circle-opacity": shown, "circle-stroke-opacity": shown,
-    "circle-stroke-color": layer.metadata.black ? COLOURS.ink : rim,
-    "circle-color": layer.metadata.hollow ? "#ffffff" : colour ?? COLOURS.dismissed,
+    "circle-color": ["match", STATE, ["upheld", "in_case"], findingColour(other), "#ffffff"],
+    "circle-stroke-color": ["case", ["==", STATE, "in_case"], "#000000", colour],
   };
 }
 
@@ -119,24 +118,23 @@ function surveyed() {
   ];
 }
 
-function findings() {
+// from afar a line and a point by state are enough, and quick with 50,000 of them; from close by the dashes come in
+function findings(afar) {
   const width = (at10, at14, at18) => ["interpolate", ["linear"], ["zoom"], 10, at10, 14, at14, 18, at18];
-  const open = ["suspected"], holds = ["upheld", "in_case"], not = ["dismissed"];
-  const point = (states, radius, more) => ({
-    type: "circle", filter: POINT, metadata: { states, ...more },
-    paint: { "circle-radius": width(radius[0], radius[1], radius[2]), "circle-stroke-width": width(0.9, 1.8, 3) },
-  });
-  return [
-    { type: "line", filter: LINE, metadata: { states: not }, paint: line(COLOURS.dismissed, width(0.6, 1.2, 2)) },
-    { type: "line", filter: LINE, layout: round(), metadata: { states: [...open, ...holds] }, paint: line("#ffffff", width(1.6, 5, 8)) },
-    { type: "line", filter: LINE, metadata: { states: open, tint: true }, paint: { ...line(COLOURS.finding, width(1.4, 3.4, 5.5)), "line-dasharray": [2, 0.9] } },
-    { type: "line", filter: LINE, metadata: { states: holds, tint: true }, paint: line(COLOURS.finding, width(1.4, 3.4, 5.5)) },
+  const thinner = (full, thin) => ["case", ["==", STATE, "dismissed"], thin, full];
+  const byState = ["interpolate", ["linear"], ["zoom"], 10, thinner(1.6, 0.6), 14, thinner(3.4, 1.2), 18, thinner(5.5, 2)];
+  const point = { type: "circle", filter: POINT, paint: {
+    "circle-radius": ["interpolate", ["linear"], ["zoom"], 10, thinner(1.3, 0.8), 14, thinner(3.3, 2), 18, thinner(5.5, 3)],
+    "circle-stroke-width": width(0.9, 1.8, 3),
+  } };
+  const solid = { type: "line", filter: LINE, metadata: { tinted: true }, paint: line(COLOURS.finding, byState) };
+  const close = [
+    { type: "line", filter: LINE, layout: round(), metadata: { states: ["suspected", "upheld", "in_case"] }, paint: line("#ffffff", width(1.6, 5, 8)) },
+    { type: "line", filter: LINE, metadata: { states: ["suspected"], tinted: true }, paint: { ...line(COLOURS.finding, width(1.4, 3.4, 5.5)), "line-dasharray": [2, 0.9] } },
+    { ...solid, metadata: { states: ["upheld", "in_case", "dismissed"], tinted: true } },
     { type: "line", filter: LINE, metadata: { states: ["in_case"] }, paint: line("#000000", width(0.4, 1.1, 1.8)) },
-    point(not, [0.8, 2, 3], { tint: null, hollow: true }),
-    point(open, [1.2, 3.2, 5.5], { tint: true, hollow: true }),
-    point(["upheld"], [1.6, 3.6, 6], { tint: true }),
-    point(["in_case"], [1.6, 3.6, 6], { tint: true, black: true }),
-  ].map((layer) => ({ ...layer, metadata: { ...layer.metadata, finding: true } }));
+  ];
+  return [...(afar ? [solid] : close), point].map((layer) => ({ ...layer, metadata: { ...layer.metadata, finding: true } }));
 }
 
 function marker(id) {
