@@ -20,6 +20,7 @@ from geobill.domain.detection import DetectionTerms
 from geobill.frames import FOUND, SEGMENTS, SURVEY_LINES, check_columns, whole_units
 
 _CENTIMETRE = Decimal("0.01")
+_NUMBERS = {"source_row": np.int64, "start_m": np.float64, "end_m": np.float64}  # columns of FOUND that aren't text
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _found(rule: LineRule, surveyed: _Side, allowed: _Side, terms: DetectionTerm
     )
     picked = runs[rule.pick(runs)]
     if not len(picked):
-        return pd.DataFrame({name: np.zeros(0, dtype=object) for name in FOUND})
+        return pd.DataFrame({name: np.zeros(0, dtype=_NUMBERS.get(name, object)) for name in FOUND})
     picked = _whole(picked, rule.by_other)
     if rule.least_length:
         whole_row = here.lines.row_length[picked["row"].to_numpy()]

@@ -107,14 +107,14 @@ def case_style(aliases: Mapping[str, str], operators: Mapping[str, str]) -> str:
 
 def survey_style(aliases: Mapping[str, str], operators: Mapping[str, str]) -> str:
     """Style of what was surveyed: grey, narrow enough that permitted blue is seen below it."""
-    symbol = qml.line(qml.stroke(SEGMENT_GREY, 0.45))
+    symbol = qml.line(qml.stroke(SEGMENT_GREY, 0.45, scaled=True))
     form = Form(choices={"operadora": operators})
     return qml.style(qml.single(symbol), "line", aliases, None, '"trecho"', form)
 
 
 def permitted_style(aliases: Mapping[str, str], operators: Mapping[str, str]) -> str:
     """Style of what permits and registers allow: blue."""
-    symbol = qml.line(qml.stroke(BLUE, 1.2))
+    symbol = qml.line(qml.stroke(BLUE, 1.2, scaled=True))
     form = Form(choices={"operadora": operators})
     return qml.style(qml.single(symbol), "line", aliases, None, '"trecho"', form)
 
@@ -139,9 +139,7 @@ def finding_mark(kind: str, tint: str = "") -> qml.Symbol:
 def finding_line(kind: str, tint: str = "") -> qml.Symbol:
     """Return the line of a finding, on a white edge."""
     colour, width, dashes, _ = LOOKS[kind]
-    return qml.line(
-        qml.stroke(HALO, width + 0.9, scaled=True), qml.stroke(colour, width, dashes, scaled=True, tint=tint)
-    )
+    return qml.line(qml.stroke(HALO, width + 0.9), qml.stroke(colour, width, dashes, tint=tint))
 
 
 def _faded(kind: str) -> str:

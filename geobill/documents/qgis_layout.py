@@ -13,7 +13,7 @@ from geobill.documents.finding_words import KIND_WORDS, STATE_WORDS
 MAP, PICTURE, LABEL, LEGEND, SCALE_BAR, PAGE = "65639", "65640", "65641", "65642", "65646", "65638"  # QGIS' item types
 NORTH_ARROW = ":/images/north_arrows/layout_default_north_arrow.svg"  # comes with QGIS
 FONT = "Open Sans"
-SCALES: tuple[int, ...] = (250, 500, 1000, 2000, 2500, 5000, 10000, 20000)
+SCALES: tuple[int, ...] = (500, 1000, 2000, 2500, 5000, 10000, 20000)
 MARGIN_MM, LEGEND_MM, HEAD_MM, FOOT_MM, FIGURES_MM = 10.0, 72.0, 26.0, 24.0, 34.0
 LEFT, RIGHT, CENTRE, TOP, MIDDLE = "1", "2", "4", "32", "128"  # Qt's alignments
 
@@ -165,6 +165,16 @@ def _add_scale_bar(parent: Element, map_id: str, box: tuple[float, float, float,
         fontWeight="50", namedStyle="",
     )  # fmt: skip
     SubElement(text, "families")
+    numbers = SubElement(SubElement(item, "numericFormat", id="basic"), "Option", type="Map")
+    for name, kind, value in (
+        ("decimals", "int", "1"),
+        ("decimal_separator", "QChar", ","),
+        ("thousand_separator", "QChar", "."),
+        ("show_thousand_separator", "bool", "true"),
+        ("show_trailing_zeros", "bool", "false"),
+        ("rounding_type", "int", "0"),
+    ):
+        SubElement(numbers, "Option", name=name, type=kind, value=value)
     for name, colour in (("fillSymbol1", "0,0,0,255"), ("fillSymbol2", "255,255,255,255")):
         _add_fill(SubElement(item, name), colour, "no")
     _add_line(SubElement(item, "lineSymbol"))

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Line
 from geobill.domain.ratio import Ratio
-from geobill.errors import InputError
+from geobill.errors import InputError, LawError, PolicyError
 from geobill.frames import SEGMENTS
 from geobill.law.charge import Silence
 from geobill.law.policy import Policy, decided_reducer
@@ -33,6 +33,7 @@ from geobill.pricing.whole_month import cabinets_of
 from geobill.store.networks import Cadastre
 from geobill.store.workspace import Workspace
 
+CANT_PRICE = (InputError, LawError, PolicyError)  # no map yet, no law, a policy whose decision isn't recorded
 MOST_MONTHS = 3  # whose pieces are kept
 BEYOND_REACH_M = 1.0  # more than the cut itself looks farther than max_gap_m
 Reducer = Decimal | Ratio | Silence

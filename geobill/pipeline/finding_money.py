@@ -13,9 +13,8 @@ from geobill.billing.past import Demand, PastMonth, divide, limitation_of, whole
 from geobill.domain.dates import BillingMonth
 from geobill.domain.detection import CLANDESTINE_KINDS, UNDECLARED_EQUIPMENT, FindingFile
 from geobill.domain.finding import Finding
-from geobill.errors import GeobillError
 from geobill.frames import FOUND
-from geobill.pipeline.beside import Beside, Ground, borrowed_ground
+from geobill.pipeline.beside import CANT_PRICE, Beside, Ground, borrowed_ground
 from geobill.pipeline.billing import due_day
 from geobill.pipeline.finding_worth import UNPRICED, MonthWorth, month_worths, supposed_boxes, supposed_lines
 from geobill.pipeline.month import Stored
@@ -134,7 +133,7 @@ def _warned(
 def _refusal(ground: Ground, month: BillingMonth) -> str:
     try:
         ground.terms(month)
-    except GeobillError as refused:
+    except CANT_PRICE as refused:
         return str(refused)
     return ""
 
@@ -171,8 +170,7 @@ def look_at_money(
         if default_width_m is None:
             default_width_m = register.load_surveys()[file.finding.survey].default_width_m
         (worth,) = month_worths(ground, found, month, default_width_m)
-        unknown = worth.why in UNPRICED and worth.why not in ("no_map", "no_law")
-        if file.finding.kind not in CLANDESTINE_KINDS or unknown or not ground.has_map(month):
+        if file.finding.kind not in CLANDESTINE_KINDS or worth.why in UNPRICED:
             return FindingMoney(file, worth)
         invoiced = Ledger(connection, workspace.database.tables).find_invoiced(file.operator or "")
         past = _past(workspace, ground, found, today, default_width_m, installed_on, invoiced)

@@ -12,9 +12,8 @@ import pandas as pd
 from geobill.domain.dates import BillingMonth
 from geobill.domain.detection import LARGER, MISSING, MOVED, UNDECLARED_EQUIPMENT, WIDER
 from geobill.domain.invoice import Line
-from geobill.errors import GeobillError
 from geobill.frames import EQUIPMENT, FOUND, SEGMENTS
-from geobill.pipeline.beside import Beside, Ground, MonthTerms, RowPrice, price_stretches
+from geobill.pipeline.beside import CANT_PRICE, Beside, Ground, MonthTerms, RowPrice, price_stretches
 from geobill.pipeline.month import Stored
 from geobill.pricing.in_force import text
 from geobill.pricing.lines import ZERO_M, Cabinet, Prices
@@ -80,7 +79,7 @@ def month_worths(
         return [MonthWorth(month, why="no_map")] * len(found)
     try:
         terms = ground.terms(month)
-    except GeobillError:
+    except CANT_PRICE:
         return [MonthWorth(month, why="no_law")] * len(found)
     rows = list(found[[c for c in FOUND if c != "geometry"]].itertuples(index=False))
     worths = [MonthWorth(month, terms.edition, why=_why(row, terms, ground.stored, default_width_m)) for row in rows]

@@ -1,7 +1,7 @@
 """What a finance clerk looks at: the months, one month with all that becomes of it, an invoice with its papers and reasons."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -22,15 +22,13 @@ from geobill.domain.money import plain
 from geobill.domain.network import Operator
 from geobill.domain.note import Note
 from geobill.domain.record import sha256
-from geobill.errors import GeobillError
-from geobill.pipeline.beside import borrowed_ground
+from geobill.pipeline.beside import CANT_PRICE, borrowed_ground
 from geobill.pipeline.billing import demand_of
 from geobill.pipeline.comparing import compare_month
 from geobill.pipeline.explain import explain
 from geobill.pipeline.invoices import Booked, list_booked, months_of
 from geobill.pipeline.kept import Kept
 from geobill.pipeline.map_place import to_degrees
-from geobill.pipeline.month import Month
 from geobill.pipeline.standing import load_demanded
 from geobill.pricing.in_force import due_rows, text
 from geobill.store.checks import Checks
@@ -66,7 +64,8 @@ class MonthSheet:
 
     ``values`` are those of the month's page (:func:`geobill.documents.month_index.month_values`): of each operator's invoice
     where one stands, else of the month as it is priced now; None where it can't be priced, and ``refusal`` says why.
-    ``papers`` are the invoices and notes on it, ``digest`` is that of what the month demands. ``drafted`` is the last draft, ``checked`` the check that stands for these figures.
+    ``papers`` are the invoices and notes on it, ``digest`` is that of what the month demands. ``drafted`` is the last draft,
+    ``checked`` the check that stands for these figures.
     """
 
     month: BillingMonth
@@ -193,7 +192,7 @@ def _month_sheet(workspace: Workspace, connection: Connection, month: BillingMon
     try:
         with borrowed_ground(workspace, connection) as ground:
             found = ground.price(month)
-    except GeobillError as refused:  # no map yet, no law yet: what was issued is shown all the same
+    except CANT_PRICE as refused:  # no map yet, no law yet: what was issued is shown all the same
         return MonthSheet(month, None, str(refused), papers, operators)
     standing = [b.paper for b in booked if isinstance(b.paper, Invoice) and b.cancelled is None]
     rows = due_rows(found.segments, month, found.policy)
@@ -237,6 +236,6 @@ def _differences(workspace: Workspace, connection: Connection, month: BillingMon
     try:
         with borrowed_ground(workspace, connection) as ground:
             compared, unpriced = compare_month(workspace, connection, ground.price(month), ground.price)
-    except GeobillError as refused:
+    except CANT_PRICE as refused:
         compared, unpriced = (), str(refused)
     return Differences(month, month.preceding(), compared, operators, unpriced)

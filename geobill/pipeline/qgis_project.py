@@ -250,7 +250,7 @@ def _store_groups(
     with workspace.database.read() as connection:
         tables = workspace.database.tables
         edition_batch = edition_on(Cadastre(connection, tables, workspace.database.srid), on, needed=False)[2]
-        out = list(connection.execute(not_in_force(tables, None)).scalars())
+        out = [str(batch) for batch in connection.execute(not_in_force(tables, None)).scalars()]
         kinds = {
             table: sorted(
                 {

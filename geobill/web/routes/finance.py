@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from geobill.documents import comparison, month_links, note, suspended, words
 from geobill.domain.dates import BillingMonth
 from geobill.domain.invoice import Invoice
-from geobill.errors import GeobillError
+from geobill.errors import InputError, StoreError
 from geobill.pipeline import overview
 from geobill.web.pages import is_fragment, page, site_of, workspace_of
 from geobill.web.refusals import PageError
@@ -113,7 +113,7 @@ def show_line(request: Request, year: int, sequence: int, line: int) -> Response
         raise PageError(f"{title_of(paper)} não tem a linha {line}.", "", "Volte a ela e escolha outra.", 404)
     try:
         explained = overview.look_at_line(workspace, number, line)
-    except GeobillError as refused:
+    except (InputError, StoreError) as refused:
         raise PageError(
             "Esta linha não pode ser explicada: o que está no arquivo não é o que foi calculado.",
             f"O programa diz (em inglês): {refused}",
@@ -181,7 +181,7 @@ def _links(sheet: overview.PaperSheet) -> list[tuple[str, list[tuple[str, str]]]
 def _month(said: str) -> BillingMonth:
     try:
         return BillingMonth.parse(said)
-    except GeobillError:
+    except InputError:
         raise PageError(
             f"“{said[:20]}” não é um mês.", "", "Escreva ano e mês, de 01 a 12, por exemplo 2026-11.", 404
         ) from None

@@ -8,6 +8,7 @@ export const COLOURS = {
   chosen: "#f0e442", zone: "#8a9a5b", ink: "#1a1f26", drawn: "#6a2c91",
 };
 export const CLOSE_UP = 14; // from this zoom on the detail is drawn, before it the overview
+const FROM_AFAR = 12; // the surveyed lines show from this zoom on
 const STATE = ["coalesce", ["feature-state", "estado"], "suspected"];
 const LINE = ["==", ["geometry-type"], "LineString"];
 const POINT = ["==", ["geometry-type"], "Point"];
@@ -108,14 +109,15 @@ function permitted() {
   ];
 }
 
-function surveyed() {
+// from afar it would only cover what is permitted: the overview draws it from zoom 12 on
+function surveyed(afar) {
   const width = ["interpolate", ["linear"], ["zoom"], 10, 0.4, 14, 0.9, 18, 1.8];
   return [
     { type: "line", filter: LINE, paint: line(COLOURS.surveyed, width), metadata: { role: "a" } },
     { type: "line", filter: LINE, paint: { ...line(COLOURS.other, ["interpolate", ["linear"], ["zoom"], 10, 0.6, 14, 1.6, 18, 2.8]), "line-dasharray": [1, 1.6] }, metadata: { role: "b" } },
     { type: "circle", filter: POINT, minzoom: CLOSE_UP, paint: { "circle-radius": 3, "circle-color": COLOURS.surveyed }, metadata: { role: "a" } },
     { type: "circle", filter: POINT, minzoom: CLOSE_UP, paint: { "circle-radius": 3, "circle-color": "#ffffff", "circle-stroke-color": COLOURS.other, "circle-stroke-width": 1.5 }, metadata: { role: "b" } },
-  ];
+  ].map((layer) => (afar ? { minzoom: FROM_AFAR, ...layer } : layer));
 }
 
 // from afar a line and a point by state are enough, and quick with 50,000 of them; from close by the dashes come in

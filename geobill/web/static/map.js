@@ -33,7 +33,7 @@ async function start() {
     map = new MapLibreMap({
       container: box, style: emptyStyle(), locale: LOCALE, minZoom: 10, maxZoom: 21, attributionControl: false,
       bounds: limits() ?? manifest.limites, fitBoundsOptions: { padding: clear(), maxZoom: 17 }, dragRotate: false, pitchWithRotate: false,
-      touchPitch: false, fadeDuration: 0, canvasContextAttributes: { antialias: true },
+      touchPitch: false, fadeDuration: 0,
     });
   } catch {
     return without("Este navegador não mostra o mapa (falta WebGL). A fila funciona sem ele.");
