@@ -14,7 +14,7 @@ from geobill.web.refusals import PageError
 
 ALL, NOBODY = "todos", "?"  # every state; findings whose owner nobody knows
 ORDER_WORDS: dict[str, tuple[str, str]] = {  # as in the address → as in the query, as a person reads it
-    "valor": ("amount", "maior valor por mês"),
+    "valor": ("amount", "maior valor"),
     "metros": ("length", "mais metros"),
     "idade": ("age", "mais antigos"),
     "confianca": ("confidence", "maior confiança"),

@@ -7,7 +7,7 @@ from fastapi import Request
 
 from geobill.documents.finding_words import KIND_SENTENCES
 from geobill.documents.held_words import held_title
-from geobill.domain.detection import CLANDESTINE_KINDS, DISMISSED, IN_CASE, PHOTOGRAPHED, UPHELD, FieldFinding
+from geobill.domain.detection import DISMISSED, IN_CASE, MISSING, PHOTOGRAPHED, UPHELD, FieldFinding
 from geobill.domain.network import Operator
 from geobill.pipeline.finding_money import look_at_money
 from geobill.pipeline.finding_profile import Glance, Sheet, look_closely, look_over
@@ -70,7 +70,7 @@ def finding_values(request: Request, workspace: Workspace, finding: str, filters
         "photo_number": {a.at + a.paper: n for n, a in enumerate(photos, 1)},
         "limits": ",".join(f"{v:.7f}" for v in sheet.limits),
         "can_decide": file.state != IN_CASE,
-        "can_open_case": file.state == UPHELD and file.finding.kind in CLANDESTINE_KINDS,
+        "can_open_case": file.state == UPHELD and file.finding.kind != MISSING,
         "widths": _pair(file.finding, "width_m"),
         "volumes": _pair(file.finding, "volume_m3"),
         "filters": filters,

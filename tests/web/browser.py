@@ -75,7 +75,8 @@ class Reviewer:
         """Say one's name, as the first thing."""
         self.page.goto(f"{self.home}/")
         self.page.wait_for_url("**/entrar?para=*")
-        self.page.keyboard.type(self.name)  # the field has the focus
+        self.page.wait_for_selector("#nome:focus")
+        self.page.keyboard.type(self.name)
         self.page.keyboard.press("Enter")
         self.page.wait_for_url("**/achados")
         return self

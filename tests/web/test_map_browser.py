@@ -30,6 +30,7 @@ ARGUMENTS = (
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+NOTICED = ("error", "warning", "assert")
 PERMITTED, FINDING, CHOSEN, DRAWN = (0, 114, 178), (213, 94, 0), (240, 228, 66), (106, 44, 145)
 
 
@@ -52,7 +53,10 @@ def page(town):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         page.home, page.said, page.asked = home, [], []
-        page.on("console", lambda message: page.said.append(f"{message.type}: {message.text}"))
+        page.on(
+            "console",
+            lambda message: page.said.append(f"{message.type}: {message.text}") if message.type in NOTICED else None,
+        )
         page.on("pageerror", lambda error: page.said.append(f"error: {error}"))
         page.on(
             "response",
@@ -94,18 +98,17 @@ def coloured(page, colour, where="#mapa"):
 
 def test_map_draws_and_the_list_and_it_tell_each_other(page):
     at_rest(page)
-    assert coloured(page, PERMITTED) > 300
+    assert coloured(page, PERMITTED) > 200
     assert coloured(page, FINDING) > 300
     assert coloured(page, CHOSEN) == 0
     page.click("#linha-V00001-00002 a")
     page.wait_for_selector("#painel [data-achado='V00001-00002']")
     at_rest(page)
     assert coloured(page, CHOSEN) > 1000
-    page.keyboard.press("1")  # findings off, but for the one that is open
+    before = coloured(page, PERMITTED)
     page.keyboard.press("2")
     at_rest(page)
-    assert coloured(page, PERMITTED, "#mapa canvas") < 3000
-    page.keyboard.press("1")
+    assert coloured(page, PERMITTED) < before / 3  # the legend's sample is left
     page.keyboard.press("2")
     page.click("[data-mapa=tudo]")
     at_rest(page)

@@ -138,7 +138,7 @@ def test_the_queue_is_filtered_by_keyboard_alone(bia):
     bia.press("Enter")
     until(lambda: queue(bia) == [BETA_LONG])
     assert totals(bia).startswith("1 achado · 300,11 m")
-    assert BETA in bia.page.inner_text("#fila")
+    assert BETA in bia.page.text_content("#fila")
     assert "operadora=beta" in bia.page.url
     tab_to(bia, "#filtros a")  # “Limpar”
     bia.press("Enter")

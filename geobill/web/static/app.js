@@ -82,7 +82,7 @@ document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
   if (event.key === "Escape") {
     if (typing) typing.blur();
-    else if (opened() && $("#painel")) acts.fechar();
+    else if (opened() && $("#painel-vazio")) acts.fechar(); // on a page of its own it isn't closed
     return;
   }
   if (typing) return;

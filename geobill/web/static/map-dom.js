@@ -48,7 +48,7 @@ export function buildControls(box) {
   };
   const states = make("ul", {}, ...Object.entries(STATES).map(([state, words]) => make("li", {}, sample(state), ` ${words}`)));
   const choice = (name, words) => make("label", { class: "escolha" }, `${words} `, make("select", { "data-levantamento": name }));
-  const legend = make("details", { class: "legenda", open: !matchMedia("(max-width: 60rem)").matches },
+  const legend = make("details", { class: "legenda", open: box.clientWidth > 620 },
     make("summary", {}, "Legenda e camadas"),
     group("findings", "1", states), group("permitted", "2"),
     group("surveyed", "3", choice("a", "Levantamento"), choice("b", "Comparar com")),

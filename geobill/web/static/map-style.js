@@ -104,7 +104,7 @@ function zones() {
 
 function permitted() {
   return [
-    { type: "line", filter: LINE, paint: line(COLOURS.permitted, ["interpolate", ["linear"], ["zoom"], 10, 0.6, 14, 2.2, 18, 5]) },
+    { type: "line", filter: LINE, paint: line(COLOURS.permitted, ["interpolate", ["linear"], ["zoom"], 10, 0.6, 14, 2.6, 18, 5]) },
     { type: "circle", filter: POINT, minzoom: CLOSE_UP, paint: { "circle-radius": 4, "circle-color": COLOURS.permitted } },
   ];
 }
