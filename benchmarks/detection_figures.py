@@ -20,7 +20,6 @@ from geobill.frames import SEGMENTS, SURVEY_LINES
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 FIRST_SEED = 3057
-MIN_LENGTH_M = Decimal(5)
 
 
 def main() -> None:
@@ -69,8 +68,8 @@ def acceptance(path: pathlib.Path):
 def score(
     survey: gpd.GeoDataFrame, permitted: gpd.GeoDataFrame, hidden: shapely.Geometry, tolerance: Decimal
 ) -> tuple[float, float]:
-    """Recall and precision as the acceptance counts them."""
-    terms = DetectionTerms(tolerance, MIN_LENGTH_M, moved_within_m=2 * tolerance)
+    """Recall and precision as the acceptance counts them, on the terms that ``geobill detect`` takes by itself."""
+    terms = DetectionTerms(tolerance, tolerance, moved_within_m=2 * tolerance)
     findings = detect_lines(survey, permitted, terms).findings
     found = shapely.union_all(findings.geometry[findings["kind"] == UNDECLARED_SEGMENT].to_numpy())
     recall = shapely.intersection(hidden, shapely.buffer(found, 0.05)).length / hidden.length

@@ -44,7 +44,7 @@ def main() -> None:
     args = ask.parse_args()
     permitted = frame(args.data / "rede_permitida_2021.gpkg", SEGMENTS)
     survey = frame(args.data / "rede_levantada_2024.gpkg", SURVEY_LINES)
-    terms = DetectionTerms(args.tolerance, Decimal(5), moved_within_m=2 * args.tolerance)
+    terms = DetectionTerms(args.tolerance, args.tolerance, moved_within_m=2 * args.tolerance)
     result = detect_lines(survey, permitted, terms)
     buffered = shapely.buffer(shapely.union_all(permitted.geometry.to_numpy()), float(args.tolerance))
     classes = differences(result, survey, buffered)

@@ -1,6 +1,6 @@
 """A case as whoever takes its next step sees it: its file, terms, what the law allows now, its papers, what it charges."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -8,12 +8,13 @@ from decimal import Decimal
 from sqlalchemy import Connection
 
 from geobill.billing.cases import STEPS, find_blocks, find_obstacles
+from geobill.billing.openings import kind_of_case
 from geobill.billing.permits import Missing
 from geobill.billing.terms import Term, open_terms
 from geobill.domain import case as acts
 from geobill.domain.case import INFRACTION, NONCONFORMITY, CaseAct, CaseFile
 from geobill.domain.dates import BillingMonth
-from geobill.domain.detection import FINDING_STATES, FindingFile
+from geobill.domain.detection import FINDING_STATES, UPHELD, FindingFile
 from geobill.domain.invoice import Line
 from geobill.domain.network import Operator
 from geobill.domain.permit import PermitFile
@@ -25,10 +26,11 @@ from geobill.pipeline.retroactive import Retroactive, bill_retroactive
 from geobill.store.cases import CaseDocument, CaseRegister
 from geobill.store.ledger import Ledger
 from geobill.store.registers import Registers
-from geobill.store.surveys import Query, SurveyRegister, Totals
+from geobill.store.surveys import Listed, Query, SurveyRegister, Totals
 from geobill.store.workspace import Workspace
 
 ZERO = Decimal("0.00")
+MOST_COMPANIONS = 500  # findings that one case may take along
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,19 @@ def look_at_case(workspace: Workspace, case: str, today: date) -> CaseSheet | No
         )
         listed = _listed(state_of(file, stored.law), stored.operators, today)
         return CaseSheet(listed, found, documents, steps, _granted(stored.files, file.case.operator, today))
+
+
+def list_companions(workspace: Workspace, found: Sequence[FindingFile]) -> tuple[Listed, ...]:
+    """List the upheld findings that a case on some findings could take along: of their operator, judged by the same article."""
+    operators, kinds = {f.operator for f in found}, {kind_of_case(f.finding) for f in found}
+    if None in operators or len(operators) != 1 or len(kinds) != 1:
+        return ()
+    with workspace.database.read() as connection:
+        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        query = Query(operator=operators.pop(), states=(UPHELD,), order="id")
+        listed = register.list_findings(query, 0, MOST_COMPANIONS)
+    chosen = {f.finding.id for f in found}
+    return tuple(one for one in listed if one.finding.id not in chosen and kind_of_case(one.finding) in kinds)
 
 
 def find_step_obstacles(workspace: Workspace, act: CaseAct) -> list[Missing] | None:

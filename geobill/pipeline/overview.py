@@ -1,7 +1,7 @@
 """What a finance clerk looks at: the months, one month with all that becomes of it, an invoice with its papers and reasons."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -17,7 +17,7 @@ from geobill.documents.zone_maps import zone_sums
 from geobill.domain.check import DRAFTED, MonthCheck, OperatorComparison
 from geobill.domain.dates import BillingMonth
 from geobill.domain.explanation import Explanation
-from geobill.domain.invoice import Invoice
+from geobill.domain.invoice import Bill, Invoice, OperatorBill
 from geobill.domain.money import plain
 from geobill.domain.network import Operator
 from geobill.domain.note import Note
@@ -59,6 +59,18 @@ class PaperSheet:
 
 
 @dataclass(frozen=True)
+class DoubledRow:
+    """What a month charges an operator more than once, by the cases that it was decided in; ``number`` is the invoice's."""
+
+    operator: Operator
+    cases: tuple[str, ...]
+    multiplier: Decimal
+    length_m: Decimal
+    amount: Decimal
+    number: str | None
+
+
+@dataclass(frozen=True)
 class MonthSheet:
     """A month as the clerk sees it.
 
@@ -73,6 +85,7 @@ class MonthSheet:
     refusal: str
     papers: tuple[PaperSheet, ...]
     operators: Mapping[str, Operator]
+    doubled: tuple[DoubledRow, ...] = ()
     digest: str = ""
     drafted: MonthCheck | None = None
     checked: MonthCheck | None = None
@@ -200,7 +213,21 @@ def _month_sheet(workspace: Workspace, connection: Connection, month: BillingMon
         found.bill, standing, workspace.settings.authority, found.zones, rows, operators, found.law.figures
     )
     digest = sha256(demand_of(workspace, connection, found))
-    return MonthSheet(month, values, "", papers, operators, digest)
+    return MonthSheet(month, values, "", papers, operators, _doubled(found.bill, standing), digest)
+
+
+def _doubled(bill: Bill, standing: Sequence[Invoice]) -> tuple[DoubledRow, ...]:
+    records: dict[str, OperatorBill | Invoice] = {o.operator.id: o for o in bill.operators}
+    records |= {i.operator.id: i for i in standing}
+    rows: dict[tuple[str, tuple[str, ...], Decimal], DoubledRow] = {}
+    for owner, record in sorted(records.items()):
+        number = record.number if isinstance(record, Invoice) else None
+        for line in record.lines:
+            if line.multiplier > 1:
+                key = owner, line.cases, line.multiplier
+                row = rows.get(key, DoubledRow(record.operator, *key[1:], Decimal("0.00"), Decimal("0.00"), number))
+                rows[key] = replace(row, length_m=row.length_m + (line.length_m or 0), amount=row.amount + line.amount)
+    return tuple(rows.values())
 
 
 def _zones(workspace: Workspace, connection: Connection, month: BillingMonth) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from geobill.billing.permits import find_causes
 from geobill.documents.apostila import render_apostila
+from geobill.documents.gpkg_layers import without_traces
 from geobill.documents.note import render_note
 from geobill.domain.apostila import PriceChange
 from geobill.domain.invoice import Invoice, OperatorBill
@@ -66,7 +67,9 @@ def compare_papers(look: Look, number: str, kept: Sequence[Kept], tries: Iterato
         try:
             for one in tries:
                 printed = printed or dict(one)
-                same |= {kind for kind, content in one.items() if kind in wanted and wanted[kind].content == content}
+                same |= {
+                    kind for kind, content in one.items() if kind in wanted and _same(wanted[kind].content, content)
+                }
                 if same >= set(wanted) & set(one) or not _same_press(look, number):
                     break
         except Exception as broken:  # a font, a library or a template of another day may fail anywhere
@@ -91,6 +94,11 @@ def compare_papers(look: Look, number: str, kept: Sequence[Kept], tries: Iterato
             )
     said_of = tuple(f"{', '.join(names)}: {reason}" for reason, names in notes.items())
     return Reprint(whole, tuple(wanted[k].file_name for k in wanted if k in same), said_of, tuple(found))
+
+
+def _same(kept: bytes, again: bytes) -> bool:
+    """Whether two papers are the same: to the byte, save for what SQLite counts of its own writing in an annex for QGIS."""
+    return kept == again or without_traces(kept) == without_traces(again)
 
 
 def _altered(document: Kept, again: bytes | None) -> str:

@@ -22,6 +22,7 @@ from geobill.documents.field_styles import DECISIONS as CHOICES
 from geobill.documents.field_styles import LOOKS, NOTHING
 from geobill.documents.finding_words import KIND_WORDS, STATE_WORDS
 from geobill.documents.findings_gpkg import Shown
+from geobill.documents.gpkg_layers import without_traces
 from geobill.domain.detection import FINDING_KINDS
 from geobill.pipeline.findings_out import load_field_map, write_findings
 from geobill.pipeline.store_styles import style_store
@@ -269,3 +270,12 @@ def test_out_is_refused_before_anything_is_compared(workspace, tmp_path):
         workspace=workspace.root,
     )
     assert (refused.code, "is no file of findings" in refused.err) == (1, True)
+
+
+def test_what_sqlite_counts_of_its_own_writing_is_left_out(path):
+    content = path.read_bytes()
+    written_on = (
+        content[:24] + (99).to_bytes(4) + content[28:92] + (99).to_bytes(4) + (3045000).to_bytes(4) + content[100:]
+    )
+    assert without_traces(written_on) == content
+    assert without_traces(b"%PDF-1.7 other papers") == b"%PDF-1.7 other papers"

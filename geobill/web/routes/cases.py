@@ -21,6 +21,7 @@ from geobill.domain.case import CaseAct
 from geobill.pipeline.case_page import (
     CaseSheet,
     find_step_obstacles,
+    list_companions,
     list_sheets,
     load_paper,
     load_scan,
@@ -256,6 +257,7 @@ def _asked(request: Request, workspace: Workspace, ids: list[str]) -> Response:
         "processo_abrir.html.j2",
         found=found,
         whose=whose,
+        companions=list_companions(workspace, [s.look.file for s in found]),
         number=next_case_id(workspace, today.year),
         today=today,
         against=[m for m in against if m.code != "no_width"],
