@@ -157,9 +157,10 @@ def test_a_finding_is_opened_and_shows_what_it_is_worth(bia):
     # 300.11 m × 0.50 × R$ 200 × 3 % × 50 % = 450.165, × 2 = 900.33; for the past five years of sixty months
     assert "Preço por mês R$ 450,17 Em dobro R$ 900,33 Atrasados, se confirmado R$ 54.019,80" in told, told
     assert sheet.locator(".profile svg").bounding_box()["height"] > 80
-    assert "além da tolerância de 3 m" in told
+    assert "Nada a menos de 30 m em toda a extensão." in told
     bia.press("j")
-    bia.opened(ALFA_PAST_THE_END)
+    told = plain(bia.opened(ALFA_PAST_THE_END).inner_text())
+    assert re.search(r"Ao longo de 300 m, o afastamento vai de \S+ m a \S+ m; .* além da tolerância de 3 m", told), told
     bia.press("k")
     bia.opened(BETA_LONG)
     assert bia.page.locator("#fila [aria-current]").count() == 1
@@ -311,7 +312,7 @@ def test_a_case_goes_step_by_step_to_the_double_line(day, bia, tmp_path):
     installed = today.replace(day=1) - timedelta(days=40)
     take(bia, "doubled", instalado=installed.isoformat(), prova="Nota fiscal 33")
     case = plain(bia.page.inner_text("main"))
-    assert "×2 Cobrança em dobro" in case
+    assert "×2 Cobrado em dobro" in case
     with bia.page.expect_download() as fetched:
         bia.page.click("#papeis ~ ul li:has-text('Notificação') a:has-text('PDF')")
     assert re.fullmatch(r"7-2026-[a-z0-9-]*notificacao[a-z0-9-]*\.pdf", fetched.value.suggested_filename)
