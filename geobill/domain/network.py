@@ -20,6 +20,7 @@ STATUSES: tuple[str, ...] = (
 PLANNED, SUSPECTED = "planned", "suspected"
 NOT_YET: frozenset[str] = frozenset({PLANNED, SUSPECTED})  # stored, and due on no day as they are
 DOUBLED: frozenset[str] = frozenset({"clandestine", "unregistered", "clandestine_unregistered"})
+LAWFUL: frozenset[str] = frozenset({"permitted", "existing"})  # may stand in the street
 KINDS: tuple[str, ...] = ("private", "public", "municipal")
 
 

@@ -24,14 +24,13 @@ from geobill.domain.case import CaseAct, CaseFile, doubled_from
 from geobill.domain.dates import BillingMonth
 from geobill.domain.detection import MISSING, PHOTOGRAPHED, FindingFile, Survey
 from geobill.domain.money import round_money
-from geobill.domain.network import NOT_YET
 from geobill.domain.ratio import fraction
 from geobill.errors import InputError, LawError, PolicyError
+from geobill.pipeline.lawful import held_against
 from geobill.pipeline.month import Stored
 from geobill.pipeline.past import Past
 from geobill.pipeline.place import place_of
 from geobill.pipeline.retroactive import past_span
-from geobill.pricing.in_force import stands
 from geobill.store.cases import CaseRegister
 from geobill.store.ledger import Ledger
 from geobill.store.surveys import SurveyRegister
@@ -87,7 +86,7 @@ def render_auto(
     named = list(dict.fromkeys(f.finding.survey for f in findings))
     known = register.load_surveys()
     surveys = [known[s] for s in named]
-    permitted = {s.id: [_compared_with(frame, s) for frame in (stored.segments, stored.equipment)] for s in surveys}
+    permitted = {s.id: [held_against(frame, s) for frame in (stored.segments, stored.equipment)] for s in surveys}
     lines, boxes = {s: register.load_lines(s) for s in named}, [register.load_equipment(s) for s in named]
     where = _places(workspace, stored, [shapes[i] for i in ids], act.on)
     shown = [
@@ -183,18 +182,6 @@ def _zones(stored: Stored, on: date) -> gpd.GeoDataFrame:
     """Zones of the edition in force on a day; none where there is none."""
     in_force = [batch for _, since, batch in stored.cadastre.find_editions() if since <= on]
     return stored.zones(in_force[-1] if in_force else "")
-
-
-def _compared_with(frame: gpd.GeoDataFrame, survey: Survey) -> gpd.GeoDataFrame:
-    """Rows with which a survey was compared: of its operator and services, in the street on its day."""
-    keep = (~frame["status"].isin(NOT_YET)).to_numpy()
-    if survey.operator is not None:
-        keep = keep & (frame["operator"] == survey.operator).to_numpy()
-    if survey.services:
-        keep = keep & (frame["service"].isna() | frame["service"].isin(survey.services)).to_numpy()
-    on = date.fromisoformat(survey.compared_on)
-    frame = frame[keep]
-    return frame[np.array([stands(row, on) for row in frame.itertuples()], dtype=bool)]
 
 
 def _profile(

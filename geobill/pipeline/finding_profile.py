@@ -1,7 +1,6 @@
 """A finding as a reviewer judges it: whose it is, what is permitted near it, and how far it lies from that, place by place."""
 
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -12,10 +11,11 @@ from sqlalchemy import Connection
 
 from geobill.detection.offsets import PROFILE_REACHES, offset_profile
 from geobill.domain.detection import MISSING, PHOTOGRAPHED, FindingFile, Survey
-from geobill.domain.network import PLANNED, Operator
+from geobill.domain.network import Operator
+from geobill.pipeline.lawful import held_against, load_rights
 from geobill.pipeline.map_place import to_degrees
 from geobill.pipeline.review import Look
-from geobill.pricing.in_force import stands, text
+from geobill.pricing.in_force import text
 from geobill.store.drawn import Drawn, Source, read_rows
 from geobill.store.ledger import Ledger
 from geobill.store.registers import Registers
@@ -108,10 +108,11 @@ def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
             return None
         shape = register.load_shapes([finding]).geometry.iloc[0]
         batches = Drawn(connection, workspace.database.tables).batches()
+        rights = load_rights(workspace, connection)
     found, survey = glance.file.finding, glance.survey
     near = _bounds(shape, PROFILE_REACHES * survey.terms.reach_m)
     permitted = read_rows(workspace.database.path, "segments", batches, PERMITTED_COLUMNS, near)
-    allowed = _standing(permitted, survey)
+    allowed = held_against(rights.follow(permitted), survey)
     other = allowed
     if found.kind == MISSING:
         other = read_rows(workspace.database.path, "survey_lines", [Source(survey.id, "", "")], ["segment"], near)
@@ -142,18 +143,6 @@ def _glance(register: SurveyRegister, connection: Connection, workspace: Workspa
     survey = file.finding.survey
     operators = Registers(connection, workspace.database.tables).load_operators()
     return Glance(file, register.load_surveys()[survey], register.compared_at(survey), operators)
-
-
-def _standing(permitted: gpd.GeoDataFrame, survey: Survey) -> gpd.GeoDataFrame:
-    """Keep what the survey was compared with: of its operator and services, in the street on its day."""
-    keep = (permitted["status"] != PLANNED).to_numpy()
-    if survey.operator is not None:
-        keep = keep & (permitted["operator"] == survey.operator).to_numpy()
-    if survey.services:
-        keep = keep & (permitted["service"].isna() | permitted["service"].isin(survey.services)).to_numpy()
-    frame = permitted[keep]
-    on = date.fromisoformat(survey.compared_on)
-    return frame[np.array([stands(row, on) for row in frame.itertuples()], dtype=bool)]
 
 
 def _profile(shape: shapely.Geometry, other: gpd.GeoDataFrame, survey: Survey) -> Profile | None:

@@ -26,7 +26,7 @@ from geobill.store.networks import Cadastre
 from geobill.store.workspace import Workspace
 
 FOLDER = "cache"
-FORM = 1  # of the tiles: raised where a property or a level changes
+FORM = 2  # of the tiles: raised where a property or a level changes
 FINDINGS, ZONES, PERMITTED, SURVEYED = "findings", "zones", "permitted", "surveyed"
 OVERVIEW, DETAIL = "overview", "detail"
 ZOOM = {OVERVIEW: 10, DETAIL: 14}  # at 23° south a tile is 36 km wide, or 2.25 km
@@ -65,6 +65,7 @@ def plan_tiles(workspace: Workspace, on: date) -> list[TileFile]:
         editions = [e for e in cadastre.find_editions() if e[1] <= on]
         surveys, batches, found = drawn.surveys(), drawn.batches(), drawn.with_findings()
         zones = [drawn.batch(editions[-1][2])] if editions else []
+        lawful_on = [*load_rights(workspace, connection).stamp(on), drawn.turned(on)]
     # what a reviewer needs first is made first
     layers: list[tuple[str, str | None, Sequence[Source]]] = [
         (FINDINGS, None, [s for s in surveys if s.id in found]),
@@ -74,7 +75,13 @@ def plan_tiles(workspace: Workspace, on: date) -> list[TileFile]:
     ]
     folder = workspace.root / FOLDER
     return [
-        TileFile(layer, level, survey, tuple(sources), folder / _name(workspace, layer, level, survey, sources))
+        TileFile(
+            layer,
+            level,
+            survey,
+            tuple(sources),
+            folder / _name(workspace, layer, level, survey, sources, lawful_on if layer == PERMITTED else []),
+        )
         for layer, survey, sources in layers
         if sources
         for level in (OVERVIEW, DETAIL)
@@ -111,7 +118,7 @@ def make_tiles(workspace: Workspace, on: date, say: Say = lambda _: None) -> lis
         for layer, survey in dict.fromkeys((f.layer, f.survey) for f in plan):
             files = [f for f in plan if (f.layer, f.survey) == (layer, survey)]
             if not all(f.ready for f in files):
-                rows = _load(workspace, files[0])
+                rows = _load(workspace, files[0], on)
                 say(f"map: {len(rows)} × {layer}{f' of {survey}' if survey else ''}")
                 _write(rows, files, folder)
     except OSError as fault:
@@ -143,15 +150,26 @@ def extent_of(workspace: Workspace) -> tuple[float, float, float, float]:
     return west, south, east, north
 
 
-def _name(workspace: Workspace, layer: str, level: str, survey: str | None, sources: Sequence[Source]) -> str:
+def _name(
+    workspace: Workspace, layer: str, level: str, survey: str | None, sources: Sequence[Source], lawful_on: Sequence[Any]
+) -> str:
     what = {"form": FORM, "srid": workspace.database.srid, "layer": layer, "level": level, "sources": list(sources)}
+    what["lawful_on"] = list(lawful_on)
     return f"{layer}{f'-{survey}' if survey else ''}-{level}-{sha256(canonical_json(what))[:16]}.pmtiles"
 
 
 # -- rows
 
 
-def _load(workspace: Workspace, file: TileFile) -> gpd.GeoDataFrame:
+def load_permitted(workspace: Workspace, file: TileFile, table: str, **near: Any) -> gpd.GeoDataFrame:
+    """Load rows of the network that a layer draws, with all that says whether they are lawful, following cases and permits."""
+    with workspace.database.read() as connection:
+        rights = load_rights(workspace, connection)
+    columns = (ID_COLUMN[table], *OF_OWNERS, *FOLLOWED)
+    return rights.follow(read_rows(workspace.database.path, table, file.sources, columns, **near))
+
+
+def _load(workspace: Workspace, file: TileFile, on: date) -> gpd.GeoDataFrame:
     """Load what a layer draws, with the few properties that the map shows, in the tiles' system; longest first."""
     parts = []
     for table, columns, properties in DRAWN[file.layer]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import geopandas as gpd
@@ -78,6 +79,14 @@ class Drawn:
         """Return a text that changes with every act on a finding or a survey, and with every new finding."""
         tables = (self._t.finding_acts, self._t.survey_acts, self._t.findings)
         return "-".join(str(self._c.execute(select(func.max(t.c.fid))).scalar() or 0) for t in tables)
+
+    def turned(self, on: date) -> str:
+        """Return the last day up to a day on which rows of the network came into the street or had left it, as they say."""
+        days = []
+        for rows in (self._t.segments.c, self._t.equipment.c):
+            days.append(select(func.max(rows.installed_on)).where(rows.installed_on <= on.isoformat()))
+            days.append(select(func.max(rows.removed_on)).where(rows.removed_on < on.isoformat()))
+        return max(self._c.execute(day).scalar() or "" for day in days)
 
     def states(self) -> dict[str, list[int]]:
         """Keys of findings by state, but for the suspected ones: what isn't named is suspected."""

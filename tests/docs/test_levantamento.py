@@ -3,11 +3,16 @@
 ``python tests/docs/test_levantamento.py`` writes the answers into the page again, where a wording changed.
 """
 
+import re
 from decimal import ROUND_HALF_UP, Decimal
 from math import hypot
 
 import pytest
 from pages import ROOT, blocks_of, write_again
+
+from geobill.documents.field_styles import CASE_TYPED
+from geobill.documents.finding_words import KIND_WORDS
+from geobill.domain.detection import FINDING_KINDS
 
 PAGE = ROOT / "docs" / "levantamento.md"
 PER_METRE = Decimal("0.50") * 240 * Decimal("0.03") * Decimal("0.50") * Decimal("0.90")
@@ -35,7 +40,10 @@ def test_the_metres_of_the_page_are_those_that_were_drawn(blocks):
     undeclared = 400 + 80 + 120
     assert f"within {3 + hypot(0.5, 0.5):.3f} m (tolerance 3, accuracies 0.5 and 0.5)" in text
     assert f"surveyed {surveyed}.00 m = matched {surveyed - undeclared}.00 + undeclared {undeclared}.00" in text
-    assert "moved 100.00, more than permitted 200.00, in a case already 0.00, leftovers below the least length 0.00" in text
+    assert (
+        "moved 100.00, more than permitted 200.00, in a case already 0.00, leftovers below the least length 0.00"
+        in text
+    )
     assert "permitted 6750.00 m, of which the survey doesn't have 150.00" in text
     after = undeclared - 480
     assert f"surveyed {surveyed}.00 m = matched {surveyed - after}.00 + undeclared {after}.00" in text
@@ -64,7 +72,33 @@ def test_the_double_line_names_its_case_and_the_papers_are_there(folder, blocks)
     case = sorted(p.name for p in (papers / "casos" / "2026-010").glob("*.pdf"))
     assert case == ["01-constatacao.pdf", "02-notificacao.pdf", "07-decisao.pdf"]
     invoice = (papers / "2026-11" / "fatura-2026-000001-alfa.html").read_text(encoding="utf-8")
-    assert "2026-010" in invoice and "1.555,20" in invoice
+    assert "2026-010" in invoice
+    assert "1.555,20" in invoice
+
+
+# -- the reviewer's guide
+
+
+REVIEWER = ROOT / "docs" / "revisor.md"
+
+
+@pytest.mark.parametrize("kind", FINDING_KINDS)
+def test_the_reviewer_finds_each_kind_of_finding_with_its_words_and_article(kind):
+    row = re.search(
+        rf"^\| (.+) \(`{kind}`\) \| .+ \| (\S+) \| .+ \|$", REVIEWER.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert row
+    assert row[1] == KIND_WORDS[kind]
+    assert row[2].rstrip("º") == FINDING_KINDS[kind]
+
+
+def test_the_reviewer_finds_each_key_of_the_page_and_each_column_that_is_typed_in_qgis():
+    help_ = (ROOT / "geobill" / "web" / "templates" / "_ajuda.html.j2").read_text(encoding="utf-8")
+    text = REVIEWER.read_text(encoding="utf-8")
+    keys = set(re.findall(r"<kbd>(.+?)</kbd>", help_))
+    assert {"P", "N", "Z"} <= keys
+    assert sorted(k for k in keys if f"`{k}`" not in text) == []
+    assert [c for c in CASE_TYPED if f"| `{c}` |" not in text] == []
 
 
 if __name__ == "__main__":

@@ -298,7 +298,10 @@ class ReviewMap {
     document.addEventListener("keydown", (event) => this.key(event));
     this.parts.area.addEventListener("htmx:after:swap", () => this.decidedInArea());
     addEventListener("beforeprint", () => this.takePicture());
-    addEventListener("afterprint", () => { this.parts.picture.hidden = true; });
+    addEventListener("afterprint", () => {
+      this.parts.picture.hidden = true;
+      this.parts.legend.open = this.legendWasOpen;
+    });
   }
 
   key(event) {
@@ -354,6 +357,8 @@ class ReviewMap {
     pen.lineTo(width + 43, bottom - 12);
     pen.lineTo(width + 47, bottom - 7);
     pen.stroke();
+    this.legendWasOpen = this.parts.legend.open; // on paper it stands beside the picture, whole
+    this.parts.legend.open = true;
     picture.src = drawn.toDataURL("image/png");
     picture.hidden = false;
   }
