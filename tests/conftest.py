@@ -20,4 +20,4 @@ def shared() -> Path:
 
 
 # run by the python of Debian's QGIS, not imported by ours
-collect_ignore = ["documents/qgis_look.py"]
+collect_ignore = ["documents/qgis_look.py", "documents/qgis_project_look.py"]

@@ -62,7 +62,10 @@ class Reviewer:
         self.home, self.name = home, name
         self.said, self.asked, self.refused = [], [], []
         self.context = running.new_context(
-            viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce", locale="pt-BR", accept_downloads=True
+            viewport={"width": size[0], "height": size[1]},
+            reduced_motion="reduce",
+            locale="pt-BR",
+            accept_downloads=True,
         )
         self.context.on("request", lambda request: self.asked.append(request.url))
         self.context.on("response", self._answered)
@@ -104,11 +107,6 @@ class Reviewer:
         told.wait_for()
         return plain(told.inner_text())
 
-    def at_rest(self):
-        """Wait until the map has drawn what it should."""
-        self.page.wait_for_timeout(100)
-        self.page.wait_for_selector("html[data-mapa=pronto]", timeout=60_000)
-
     def elsewhere(self):
         """Return which other servers were asked."""
         others = {urlsplit(url).netloc for url in self.asked if not url.startswith(("data:", "blob:"))}
@@ -127,6 +125,12 @@ class Reviewer:
         # Chromium itself reports each refusal, once: what was refused is in `refused`
         if not (kind == "error" and re.fullmatch(r"Failed to load resource: .* status of 4\d\d \(.*\)", text)):
             self.said.append(f"{kind}: {text} ({location.get('url')})")
+
+
+def at_rest(page):
+    """Wait until the map has drawn what it should."""
+    page.wait_for_timeout(100)
+    page.wait_for_selector("html[data-mapa=pronto]", timeout=60_000)
 
 
 def plain(text):

@@ -3,34 +3,23 @@
 import io
 import socket
 import threading
-import time
 from datetime import date
 from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from chromium import CHROMIUM, needs_chromium
+from browser import ARGUMENTS, at_rest, needs_browser, until
+from chromium import CHROMIUM
 from field_town import NOW, field_town
 from PIL import Image
 
 from geobill.pipeline import review
 from geobill.store.surveys import Query
 from geobill.store.workspace import open_workspace
-from geobill.web.app import NEEDED, VENDOR, create_app
+from geobill.web.app import create_app
 
-pytestmark = [
-    needs_chromium,
-    pytest.mark.skipif(
-        not all((VENDOR / name).is_file() for name in NEEDED), reason="the page's scripts weren't fetched: make web"
-    ),
-]
+pytestmark = needs_browser
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright drives Chromium")
-# without --disable-gpu: then the compositor would read each frame back, and its driver says so on the console
-ARGUMENTS = (
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-NOTICED = ("error", "warning", "assert")
 PERMITTED, FINDING, CHOSEN, DRAWN = (0, 114, 178), (213, 94, 0), (240, 228, 66), (106, 44, 145)
 
 
@@ -71,19 +60,6 @@ def page(town):
         browser.close()
     server.should_exit = True
     thread.join(10)
-
-
-def at_rest(page):
-    page.wait_for_timeout(100)
-    page.wait_for_selector("html[data-mapa=pronto]", timeout=60_000)
-
-
-def until(happens, seconds=20):
-    """Wait for something of the page; its policy forbids that Playwright evaluates text in it."""
-    end = time.monotonic() + seconds
-    while not happens():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def coloured(page, colour, where="#mapa"):
