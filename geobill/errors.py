@@ -14,6 +14,17 @@ class InputError(GeobillError):
     """A file, an option or a value from outside can't be used as it is."""
 
 
+class ReviewError(InputError):
+    """A look at findings, or an act on them, that can't be: ``code`` tells which refusal it is, ``about`` what it names.
+
+    The command line shows the message; the review page says the same in the words of whoever reads it.
+    """
+
+    def __init__(self, message: str, code: str, about: str = ""):
+        super().__init__(message)
+        self.code, self.about = code, about
+
+
 class LawError(GeobillError):
     """A statute is asked for something that it doesn't give: a date before it existed, a width of zero."""
 

@@ -28,8 +28,9 @@ def open_on(
     """Open a case on findings, as they are now: on the command line nobody looked at an earlier version."""
     from geobill.cli.case_steps import act_answer, case_answer, describe
     from geobill.cli.detect import read_metres
+    from geobill.domain.money import plain
     from geobill.pipeline.cases import next_case_id
-    from geobill.pipeline.finding_cases import Opening, open_case_on
+    from geobill.pipeline.finding_cases import Opening, find_narrow, open_case_on
     from geobill.pipeline.review import look_at
 
     if by is None or not by.strip():
@@ -41,13 +42,16 @@ def open_on(
     opened = shared.open_given(workspace)
     seen = {i: look_at(opened, i).file.version for i in dict.fromkeys(f.strip() for f in findings)}
     named = id_.strip() if id_ is not None else next_case_id(opened, day.year)
-    width: Decimal | None = None if default_width is None else read_metres(default_width, "--default-width")
+    narrow = find_narrow(opened, seen)
+    width: Decimal | None = narrow.width_m if default_width is None else read_metres(default_width, "--default-width")
     opening = Opening(named, subject.strip(), day, by.strip(), kind, operator, permit, reference.strip(), width)
     made = open_case_on(opened, seen, opening, now=shared.now())
     data = {
         **case_answer(made.state),
         "act": act_answer(made.act),
         "stands_on": stands_on(opened, made.state.file.case.id),
+        "default_width_m": plain(width) if narrow.findings and width is not None else None,
+        "without_width": list(narrow.findings),
         "batches": list(made.batches),
         "files": [str(f) for f in made.files],
     }
@@ -55,6 +59,9 @@ def open_on(
     def said() -> str:
         rows = f", rows in {', '.join(made.batches)}" if made.batches else ""
         lines = [f"opened on {len(made.findings)} finding(s){rows}: {describe(data)}"]
+        if narrow.findings:
+            whence = "as the survey was compared with" if default_width is None else "as given"
+            lines.append(f"  width {data['default_width_m']} m, {whence}, for {', '.join(narrow.findings)}")
         return "\n".join([*lines, *(f"  {f}" for f in data["files"])])
 
     shared.answer(data, json, said)
@@ -65,7 +72,7 @@ def waiting(opened: Any) -> dict[str, Any]:
     from geobill.domain.detection import FINDING_STATES, SUSPECTED, UPHELD
     from geobill.domain.money import plain
     from geobill.pipeline.review import list_findings
-    from geobill.store.surveys import Query
+    from geobill.store.finding_queue import Query
 
     counts = {state: list_findings(opened, Query(states=(state,)), limit=1).totals.count for state in FINDING_STATES}
     first = [

@@ -68,7 +68,12 @@ def detect(
         list[str] | None, typer.Option(metavar="LAYER", help="Layer of --against; may be repeated.")
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Compare a file anew; what nobody decided in it leaves the queue.")
+        bool,
+        typer.Option(
+            "--again",
+            help="Compare a file anew, in the place of its comparisons for that operator or for nobody (without --operator: of all of "
+            "them); what nobody decided in those leaves the queue.",
+        ),
     ] = False,
     by: Annotated[str, typer.Option(metavar="WHO", help="Who compares.")] = "",
     out: Annotated[

@@ -44,7 +44,7 @@ def finding_list(
     from geobill.domain.detection import FINDING_KINDS, FINDING_STATES
     from geobill.domain.money import plain
     from geobill.pipeline.review import list_findings
-    from geobill.store.surveys import ORDERS, Query
+    from geobill.store.finding_queue import ORDERS, Query
 
     for option, given, allowed in (
         ("--kind", kind or [], FINDING_KINDS),

@@ -17,6 +17,7 @@ from geobill.detection.line_rule import TO_RIVAL, LineRule
 from geobill.detection.offsets import Offsets, offsets, offsets_to
 from geobill.detection.rules import RULES
 from geobill.domain.detection import DetectionTerms
+from geobill.domain.network import LAWFUL
 from geobill.frames import FOUND, SEGMENTS, SURVEY_LINES, check_columns, whole_units
 
 _CENTIMETRE = Decimal("0.01")
@@ -53,7 +54,8 @@ def detect_lines(survey: gpd.GeoDataFrame, permitted: gpd.GeoDataFrame, terms: D
     survey : GeoDataFrame
         By `frames.SURVEY_LINES`, in the workspace's system.
     permitted : GeoDataFrame
-        By `frames.SEGMENTS`, in the same system: only what is permitted and in force.
+        By `frames.SEGMENTS`, in the same system: only what is permitted and in force, and rows whose case is under way,
+        which are matched and to which no distance is taken.
     terms : DetectionTerms
 
     Raises
@@ -92,6 +94,13 @@ class _Side:
     frame: gpd.GeoDataFrame
     lines: Drawn
     runs: pd.DataFrame
+
+    @cached_property
+    def near(self) -> Drawn:
+        """What distances are taken to: of what is on record only the lawful rows, not those that a case is about."""
+        if "status" not in self.frame.columns or (theirs := self.frame["status"].isin(LAWFUL).to_numpy()).all():
+            return self.lines
+        return drawn(np.asarray(self.frame.geometry.values)[theirs])
 
     @cached_property
     def widths(self) -> Floats:
@@ -143,7 +152,7 @@ def _found(rule: LineRule, surveyed: _Side, allowed: _Side, terms: DetectionTerm
     geometry = stretches(
         here.lines.parts, part, picked["start_m"].to_numpy() - before, picked["end_m"].to_numpy() - before
     )
-    nearest = offsets(geometry, there.lines)
+    nearest = offsets(geometry, there.near)
     apart = nearest.mean
     if rule.apart == TO_RIVAL:
         apart = offsets_to(geometry, _taken(np.asarray(own.geometry.values), picked["rival"].to_numpy(), None)).mean

@@ -69,7 +69,7 @@ def survey_told(survey: Survey) -> dict[str, Any]:
         ("below_minimum_m", "em trechos menores que a extensão mínima"),
         ("moved_m", "fora da posição permitida"),
         ("more_m", "em cabos a mais sobre uma rede permitida"),
-        ("in_case_m", "sobre rede que já está em outro processo"),
+        ("in_case_m", "sobre rede já tida por clandestina ou em processo"),
     )
     given = bool(terms.survey_accuracy_m or terms.permitted_accuracy_m)
     sigma = (

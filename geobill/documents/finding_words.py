@@ -63,12 +63,3 @@ CASE_KIND_WORDS: dict[str, str] = {
     steps.INFRACTION: "Infração na execução (art. 9º)",
     steps.NONCONFORMITY: "Desconformidade (art. 4º)",
 }
-# findings on the survey itself, by code: title and what to do
-WARNING_WORDS: dict[str, tuple[str, str]] = {
-    "crs_suspect": (
-        "O levantamento todo está deslocado",
-        "Quase tudo o que foi levantado tem ao lado, sempre na mesma direção e à mesma distância, uma rede permitida. Isso é erro de "
-        "sistema de coordenadas, e não rede clandestina: nenhum achado foi registrado. Peça o arquivo com o sistema certo e "
-        "compare de novo.",
-    ),
-}

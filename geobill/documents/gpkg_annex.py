@@ -101,6 +101,8 @@ COVERAGE: Columns = (
     ("situacao", TEXT, "Situação"),
     ("area_m2", REAL, "Área (m²)"),
 )
+# of pieces and cabinets, only where a case charges something: every other invoice keeps the annex that it was issued with
+CASE: Columns = (("processo", TEXT, "Processo (arts. 10 e 12)"),)
 KINDS: dict[str, str] = {"zone": looks.ZONE, "gap": looks.STREET, "overlap": looks.OVERLAPPED}
 
 
@@ -142,11 +144,13 @@ def annex_gpkg(
         can't be made.
     """
     lines, statute = dict(enumerate(invoice.lines, 1)), StatuteWords.of_month(figures, invoice.month)
+    charged = (*invoice.lines, *(line for apart in invoice.suspended for line in apart.lines))
+    more = CASE if any(line.cases for line in charged) else ()
     layers = (  # the ground first: QGIS draws later layers above
         coverage_layer(coverage, np.concatenate([segments.geometry.values, equipment.geometry.values])),
         _segment_layer(segments, statute),
-        _piece_layer(pieces, lines, statute),
-        _cabinet_layer(equipment, cabinets, lines, statute),
+        _piece_layer(pieces, lines, statute, more),
+        _cabinet_layer(equipment, cabinets, lines, statute, more),
     )
     title = f"Fatura {invoice.number}: {invoice.operator.name}, {words.month_name(invoice.month)}"
     try:
@@ -158,12 +162,13 @@ def annex_gpkg(
         ) from None
 
 
-def _piece_layer(pieces: pd.DataFrame, lines: Mapping[int, Line], statute: StatuteWords) -> Layer:
+def _piece_layer(pieces: pd.DataFrame, lines: Mapping[int, Line], statute: StatuteWords, more: Columns) -> Layer:
     records = pieces.to_dict("records")
     rows = [piece_row(record, lines, statute) for record in records]
     shapes = np.array([record["geometry"] for record in records] or [], dtype=object)
-    style = looks.piece_style({n: a for n, _, a in PIECES}, (row["situacao"] for row in rows))
-    return Layer("pecas", "Peças: o que a fatura cobra e o que está retido", PIECES, "MultiLineString", style, rows,
+    columns = (*PIECES, *more)
+    style = looks.piece_style({n: a for n, _, a in columns}, (row["situacao"] for row in rows))
+    return Layer("pecas", "Peças: o que a fatura cobra e o que está retido", columns, "MultiLineString", style, rows,
                  multi(shapes, shapely.multilinestrings))  # fmt: skip
 
 
@@ -201,6 +206,7 @@ def piece_row(record: Mapping[str, Any], lines: Mapping[int, Line], statute: Sta
         "suspensao": order,
         "observacoes": notes_in_words(flags, statute),
         "rotulo": label,
+        "processo": _case(record),
         **_of_line(record, line),
         "indice_l": None if line is None else _number(line.location_index),
         "indice_d": None if line is None else _number(line.depreciation_index),
@@ -231,7 +237,11 @@ def _segment_layer(segments: gpd.GeoDataFrame, statute: StatuteWords) -> Layer:
 
 
 def _cabinet_layer(
-    equipment: gpd.GeoDataFrame, cabinets: pd.DataFrame, lines: Mapping[int, Line], statute: StatuteWords
+    equipment: gpd.GeoDataFrame,
+    cabinets: pd.DataFrame,
+    lines: Mapping[int, Line],
+    statute: StatuteWords,
+    more: Columns,
 ) -> Layer:
     charged_rows, stored_rows = cabinets.to_dict("records"), equipment.to_dict("records")
     places = [
@@ -263,13 +273,15 @@ def _cabinet_layer(
                 "suspensao": order,
                 "cadastro": status_in_words(stored["status"], statute),
                 "observacoes": notes_in_words(_flags(charged), statute),
+                "processo": _case(charged),
                 **_of_line(charged, line),
             }
         )
-    style = looks.cabinet_style({n: a for n, _, a in CABINETS}, (row["situacao"] for row in rows))
+    columns = (*CABINETS, *more)
+    style = looks.cabinet_style({n: a for n, _, a in columns}, (row["situacao"] for row in rows))
     points = shapely.point_on_surface(np.asarray(equipment.geometry.values, dtype=object))
     return Layer(
-        "armarios", "Armários e contêineres", CABINETS, "Point", style, rows, points[np.array(places, dtype=int)]
+        "armarios", "Armários e contêineres", columns, "Point", style, rows, points[np.array(places, dtype=int)]
     )
 
 
@@ -320,6 +332,11 @@ def _of_line(record: Mapping[str, Any], line: Line | None) -> dict[str, Any]:
         "dias_do_mes": line.month_days,
         "valor_da_linha": words.number(line.amount),
     }
+
+
+def _case(record: Mapping[str, Any]) -> str | None:
+    """Name the cases that charge a row; None where none does."""
+    return ", ".join(record.get("cases") or ()) or None
 
 
 def _flags(record: Mapping[str, Any]) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class FieldFinding:
 
     ``source_row`` counts in the survey, or in the batch of the permitted row where ``kind`` is missing_in_survey. From
     ``start_m`` to ``end_m`` along the line. ``month_amount`` is the price of a whole month in reais, once, as the survey's
-    day has it; None where it is held or can't be said.
+    day has it, for the operator whose it is now; None where it is held or can't be said.
     """
 
     id: str

@@ -7,7 +7,8 @@ import shapely
 
 from geobill.domain.detection import SUSPECTED, FieldFinding
 from geobill.pipeline.review import find_in_area
-from geobill.store.surveys import Query, SurveyRegister
+from geobill.store.finding_queue import Query
+from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
 
 

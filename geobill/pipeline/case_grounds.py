@@ -32,6 +32,7 @@ from geobill.pipeline.past import Past
 from geobill.pipeline.place import place_of
 from geobill.pipeline.retroactive import past_span
 from geobill.store.cases import CaseRegister
+from geobill.store.finding_queue import FindingQueue
 from geobill.store.ledger import Ledger
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
@@ -51,7 +52,7 @@ def load_grounds(
     ids = register.cases_of(file.case.id)
     if not ids:
         return None
-    files, shapes = register.load_files(ids), register.load_shapes(ids).set_index("id").geometry
+    files, shapes = register.load_files(ids), _shapes(workspace, connection, ids)
     where = _places(workspace, stored, [shapes[i] for i in ids], act.on)
     auto = file.last_of(acts.FOUND)
     papers = CaseRegister(connection, workspace.database.tables).load_documents(file.case.id)
@@ -82,7 +83,7 @@ def render_auto(
     """
     register = _register(workspace, connection)
     ids = [f.finding.id for f in findings]
-    shapes = register.load_shapes(ids).set_index("id").geometry
+    shapes = _shapes(workspace, connection, ids)
     named = list(dict.fromkeys(f.finding.survey for f in findings))
     known = register.load_surveys()
     surveys = [known[s] for s in named]
@@ -120,6 +121,12 @@ def render_auto(
 
 def _register(workspace: Workspace, connection: Connection) -> SurveyRegister:
     return SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+
+
+def _shapes(workspace: Workspace, connection: Connection, ids: Sequence[str]) -> gpd.GeoSeries:
+    """Return the geometry of findings by their id."""
+    queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
+    return queue.load_shapes(ids).set_index("id").geometry
 
 
 # -- the price that a decision says

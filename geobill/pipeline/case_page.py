@@ -24,9 +24,10 @@ from geobill.pipeline.cases import CaseState, list_cases, state_of
 from geobill.pipeline.month import Stored
 from geobill.pipeline.retroactive import Retroactive, bill_retroactive
 from geobill.store.cases import CaseDocument, CaseRegister
+from geobill.store.finding_queue import FindingQueue, Listed, Query, Totals
 from geobill.store.ledger import Ledger
 from geobill.store.registers import Registers
-from geobill.store.surveys import Listed, Query, SurveyRegister, Totals
+from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
 
 ZERO = Decimal("0.00")
@@ -76,8 +77,8 @@ def list_sheets(workspace: Workspace, today: date) -> tuple[list[ListedCase], Ma
     """Return every case with its terms, and the sums of findings by state."""
     with workspace.database.read() as connection:
         operators = Registers(connection, workspace.database.tables).load_operators()
-        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
-        waiting = {state: register.totals(Query(states=(state,))) for state in FINDING_STATES}
+        queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
+        waiting = {state: queue.totals(Query(states=(state,))) for state in FINDING_STATES}
     return [_listed(state, operators, today) for state in list_cases(workspace)], waiting
 
 
@@ -106,9 +107,9 @@ def list_companions(workspace: Workspace, found: Sequence[FindingFile]) -> tuple
     if None in operators or len(operators) != 1 or len(kinds) != 1:
         return ()
     with workspace.database.read() as connection:
-        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
         query = Query(operator=operators.pop(), states=(UPHELD,), order="id")
-        listed = register.list_findings(query, 0, MOST_COMPANIONS)
+        listed = queue.list_findings(query, 0, MOST_COMPANIONS)
     chosen = {f.finding.id for f in found}
     return tuple(one for one in listed if one.finding.id not in chosen and kind_of_case(one.finding) in kinds)
 

@@ -35,6 +35,7 @@ from geobill.intake.case_rows import (
     CaseRow,
     read_case_rows,
 )
+from geobill.pipeline.finding_prices import price_anew
 from geobill.pipeline.review import check_name, check_note
 from geobill.store.registers import Registers
 from geobill.store.surveys import SurveyRegister
@@ -120,6 +121,7 @@ def sync_cases(workspace: Workspace, path: Path, *, by: str, now: str, dry_run: 
         before = register.load_files(plan.rows)
         if not dry_run:
             register.save_acts(plan.acts, plan.seen, now)
+            price_anew(workspace, connection, list(dict.fromkeys(a.finding for a in plan.acts if a.kind == ATTRIBUTED)))
     acts: dict[str, list[FindingAct]] = defaultdict(list)
     for act in plan.acts:
         acts[act.finding].append(act)

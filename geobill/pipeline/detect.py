@@ -1,6 +1,6 @@
 """A survey held against what permits allow: read, checked for a shift of the whole, matched, priced, kept for the review."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -25,7 +25,7 @@ from geobill.errors import InputError
 from geobill.frames import FOUND
 from geobill.intake.crs import label
 from geobill.intake.shift import find_datum_shift
-from geobill.pipeline.finding_money import price_findings
+from geobill.pipeline.finding_prices import price_findings
 from geobill.pipeline.month import Stored
 from geobill.pipeline.place import place_of
 from geobill.pipeline.survey_files import FieldFile, Seen, as_permitted, read_field_file
@@ -46,7 +46,7 @@ class Wanted:
     """What is compared: on which terms, whose rows and services (none named: all), as permitted on which day.
 
     ``default_width_m`` prices what the survey gives no width for; ``against`` compares with a file instead of what is on
-    record; ``again`` puts the comparison in the place of an earlier one of the same file.
+    record; ``again`` puts the comparison in the place of earlier ones of the same file (`takes_place_of`).
     """
 
     terms: DetectionTerms
@@ -62,7 +62,8 @@ class Wanted:
 class Detection:
     """What a comparison came to; ``kept`` is False where nothing was recorded (dry run, or the survey misses as a whole).
 
-    ``shapes`` are the findings' geometries, in their order; ``replaces`` the earlier comparisons of the same file.
+    ``shapes`` are the findings' geometries, in their order; ``replaces`` the earlier comparisons of the same file; ``against``
+    the segments and equipment of the file that it was compared with, None where that was what is on record.
     """
 
     survey: Survey
@@ -72,6 +73,7 @@ class Detection:
     seen: Seen
     warnings: tuple[Finding, ...]
     replaces: tuple[str, ...] = ()
+    against: tuple[gpd.GeoDataFrame, gpd.GeoDataFrame] | None = None
 
 
 def detect(
@@ -111,7 +113,8 @@ def detect(
         seen = _only(read_field_file(source, place, list(stored.operators)), wanted)
         segments, equipment = _permitted(stored, seen, wanted, place)
         seen = _comparable(seen, segments, equipment, source, wanted)
-        same = register.find_same(seen.sha256, seen.layer, wanted.operator)
+        before = register.find_same(seen.sha256, seen.layer)
+        same = [i for i, whose in before.items() if whose == wanted.operator]
         if same and not (wanted.again or dry_run):
             raise InputError(
                 f"{source.path.name} was compared already as {', '.join(same)}: a second comparison would put each finding into the "
@@ -125,7 +128,9 @@ def detect(
         found = _joined([] if suspect else [_named(f, rows) for f, rows in both], place)
         new_id = register.new_id()
         amounts, unpriced = price_findings(stored, found, BillingMonth.of(wanted.on), wanted.default_width_m)
-        warnings = (*seen.findings, *((suspect,) if suspect else unpriced))
+        replaces = takes_place_of(before, wanted.operator) if wanted.again else ()
+        twice = _find_twice({i: o for i, o in before.items() if i not in (*same, *replaces)}, wanted.operator)
+        warnings = (*seen.findings, *((suspect,) if suspect else (*twice, *unpriced)))
         findings = _records(new_id, found, amounts)
         survey = Survey(
             id=new_id,
@@ -145,9 +150,44 @@ def detect(
         kept, shapes = not dry_run and suspect is None, found.geometry.to_numpy()
         if kept:
             register.save(survey, seen.lines, seen.equipment, findings, shapes, now)
-            for old in same:
+            for old in replaces:
                 register.replace(old, new_id, by, now)
-    return Detection(survey, kept, findings, shapes, seen, warnings, tuple(same) if kept else ())
+    against = None if wanted.against is None else (segments, equipment)
+    return Detection(survey, kept, findings, shapes, seen, warnings, replaces if kept else (), against)
+
+
+def takes_place_of(before: Mapping[str, str | None], operator: str | None) -> tuple[str, ...]:
+    """Return which comparisons of a file a new one of it may replace, out of all of them with the operator of each.
+
+    One for nobody counts every permit, so it takes the place of them all. One for an operator counts that one's permits only:
+    it finds all that one for nobody found, and says nothing of what was compared for another operator.
+
+    Examples
+    --------
+    >>> before = {"V00001": None, "V00002": "alfa", "V00003": "beta"}
+    >>> takes_place_of(before, "alfa"), takes_place_of(before, None)
+    (('V00001', 'V00002'), ('V00001', 'V00002', 'V00003'))
+    """
+    return tuple(i for i, whose in before.items() if operator is None or whose in (operator, None))
+
+
+def _find_twice(before: Mapping[str, str | None], operator: str | None) -> tuple[Finding, ...]:
+    """Warn of comparisons of the same file that stay in the queue beside this one."""
+    if not before:
+        return ()
+    named = ", ".join(f"{i} (for {whose or 'nobody'})" for i, whose in before.items())
+    message = (
+        f"this very file was compared already as {named}, and now for {operator or 'nobody'}: what none of their permits allows is in "
+        "the queue once for each"
+    )
+    if set(before) <= set(takes_place_of(before, operator)):
+        fix = f"To have it there once, compare it again with --again: that takes the place of {', '.join(before)}."
+    else:
+        fix = (
+            "If the network is of one of them only, compare it without --operator and with --again, which replaces all of these, then "
+            "with --again for that operator."
+        )
+    return (Finding("compared_before", "warning", message, fix),)
 
 
 # -- what is compared

@@ -16,6 +16,7 @@ from geobill.documents.constatacao import FINDINGS_PAPER
 from geobill.domain import case as acts
 from geobill.domain.case import CLANDESTINE, Case, CaseAct
 from geobill.domain.detection import (
+    CLANDESTINE_KINDS,
     IN_CASE,
     FieldFinding,
     FindingAct,
@@ -35,6 +36,7 @@ from geobill.pipeline.month import Stored
 from geobill.pipeline.review import check_name, find_files
 from geobill.store.batches import Batches
 from geobill.store.cases import CaseRegister
+from geobill.store.finding_queue import FindingQueue
 from geobill.store.networks import Cadastre
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
@@ -115,7 +117,7 @@ def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening
         case = Case(opening.id, kind, operator, opening.opened_on, opening.subject, opening.permit)
         batches: tuple[str, ...] = ()
         if kind == CLANDESTINE:
-            batches = _add_rows(workspace, connection, register, list(files.values()), surveys, case, opening, now)
+            batches = _add_rows(workspace, connection, list(files.values()), surveys, case, opening, now)
         segments, equipment = _rows_of(files.values(), kind)
         case = replace(case, segments=segments, equipment=equipment)
         record_case(workspace, connection, case, law, now)
@@ -158,6 +160,25 @@ def objections_to(workspace: Workspace, findings: Iterable[str], opening: Openin
         return _objections(find_files(register, findings), register.load_surveys(), opening)
 
 
+@dataclass(frozen=True)
+class Narrow:
+    """Stretches that the survey gives no width for, and the width that priced them where all their surveys had the same one."""
+
+    findings: tuple[str, ...]
+    width_m: Decimal | None
+
+
+def find_narrow(workspace: Workspace, findings: Iterable[str]) -> Narrow:
+    """Return those of some findings that can be charged only by a width that somebody gives (art. 7); unknown ids are refused."""
+    with workspace.database.read() as connection:
+        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        found = [f.finding for f in find_files(register, findings).values()]
+        surveys = register.load_surveys()
+    mine = without_width([f for f in found if f.kind in CLANDESTINE_KINDS])
+    widths = {surveys[f.survey].default_width_m for f in found if f.id in mine}
+    return Narrow(tuple(mine), widths.pop() if len(widths) == 1 else None)
+
+
 # -- what a case is about
 
 
@@ -196,7 +217,6 @@ def _rows_of(files: Iterable[FindingFile], kind: str) -> tuple[tuple[str, ...], 
 def _add_rows(
     workspace: Workspace,
     connection: Connection,
-    register: SurveyRegister,
     files: Sequence[FindingFile],
     surveys: Mapping[str, Survey],
     case: Case,
@@ -204,7 +224,8 @@ def _add_rows(
     now: str,
 ) -> tuple[str, ...]:
     """Keep what was found as rows of the operator, a batch for each survey and kind; nothing is due for them as they are."""
-    shapes = register.load_shapes([f.finding.id for f in files]).set_index("id").geometry
+    queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
+    shapes = queue.load_shapes([f.finding.id for f in files]).set_index("id").geometry
     batches = Batches(connection, workspace.database.tables)
     cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
     made = []

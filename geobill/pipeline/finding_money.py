@@ -4,22 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 import geopandas as gpd
-import pandas as pd
 
 from geobill.billing.past import Demand, PastMonth, divide, limitation_of, whole_days
 from geobill.domain.dates import BillingMonth
 from geobill.domain.detection import CLANDESTINE_KINDS, UNDECLARED_EQUIPMENT, FindingFile
-from geobill.domain.finding import Finding
-from geobill.frames import FOUND
-from geobill.pipeline.beside import CANT_PRICE, Beside, Ground, borrowed_ground
+from geobill.pipeline.beside import Beside, Ground, borrowed_ground
 from geobill.pipeline.billing import due_day
+from geobill.pipeline.finding_prices import as_found
 from geobill.pipeline.finding_worth import UNPRICED, MonthWorth, month_worths, supposed_boxes, supposed_lines
-from geobill.pipeline.month import Stored
 from geobill.pipeline.review import find_files
 from geobill.pricing.lines import ZERO_M
+from geobill.store.finding_queue import FindingQueue
 from geobill.store.ledger import Ledger
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
@@ -79,65 +76,6 @@ class FindingMoney:
     past: PastWorth | None = None
 
 
-# -- many findings at once
-
-
-def price_findings(
-    stored: Stored, found: gpd.GeoDataFrame, month: BillingMonth, default_width_m: Decimal | None
-) -> tuple[list[Decimal | None], tuple[Finding, ...]]:
-    """Price each finding for a whole month, once: what a bill of that month would ask for such a row, not doubled.
-
-    Cut by the zones in force, with the operator's own R. Findings of one operator are taken as standing together, which
-    matters only where two of them share a strip and the policy ``same_strip`` is ``once``.
-
-    Parameters
-    ----------
-    stored : Stored
-    found : GeoDataFrame
-        By ``frames.FOUND``.
-    month : BillingMonth
-        The month whose figures, policy, R and edition count.
-    default_width_m : Decimal, optional
-        Width in metres of what the survey gives none for.
-
-    Returns
-    -------
-    tuple
-        Reais by finding, in their order, None where anything is held or unknown; and a warning where nothing could be
-        priced. It refuses nothing: a detection without a map is one all the same.
-    """
-    ground = Ground(stored)
-    worths = month_worths(ground, found, month, default_width_m, doubled=False)
-    return [w.amount for w in worths], _warned(ground, month, found, worths)
-
-
-def _warned(
-    ground: Ground, month: BillingMonth, found: gpd.GeoDataFrame, worths: Sequence[MonthWorth]
-) -> tuple[Finding, ...]:
-    if not len(found):
-        return ()
-    if not ground.has_map(month):
-        message = (
-            f"no finding is priced: no edition of the Mapa de Valores is in force on {month.first_day.isoformat()} (art. 7), so what "
-            "is at stake isn't known"
-        )
-        fix = "Import the edition (geobill import land-values … --in-force-from DATE), then compare again with --again."
-        return (Finding("not_priced", "warning", message, fix),)
-    why = next((w.why for w in worths if w.why == "no_law"), None)
-    if why is not None:
-        message = f"no finding is priced: {_refusal(ground, month)}"
-        return (Finding("not_priced", "warning", message, "Mend that, then compare again with --again."),)
-    return ()
-
-
-def _refusal(ground: Ground, month: BillingMonth) -> str:
-    try:
-        ground.terms(month)
-    except CANT_PRICE as refused:
-        return str(refused)
-    return ""
-
-
 # -- one finding, with its past
 
 
@@ -164,8 +102,9 @@ def look_at_money(
     """
     with workspace.database.read() as connection, borrowed_ground(workspace, connection) as ground:
         register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
         file = find_files(register, [finding])[finding]
-        found = as_found(file, register.load_shapes([finding]))
+        found = as_found([file], queue.load_shapes([finding]))
         month = BillingMonth.of(today)
         if default_width_m is None:
             default_width_m = register.load_surveys()[file.finding.survey].default_width_m
@@ -175,17 +114,6 @@ def look_at_money(
         invoiced = Ledger(connection, workspace.database.tables).find_invoiced(file.operator or "")
         past = _past(workspace, ground, found, today, default_width_m, installed_on, invoiced)
     return FindingMoney(file, worth, past)
-
-
-def as_found(file: FindingFile, shapes: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
-    """Return a stored finding as a frame by ``frames.FOUND``, of the operator to whom it is attributed now."""
-
-    def exact(value: Any) -> Any:
-        return f"{value:f}" if isinstance(value, Decimal) else value
-
-    row = {c: exact(getattr(file.finding, c)) for c in FOUND if c != "geometry"} | {"operator": file.operator}
-    data = {name: pd.Series([value], dtype=object) for name, value in row.items()}
-    return gpd.GeoDataFrame(data, geometry=shapes.geometry.to_numpy(), crs=shapes.crs)
 
 
 def _past(

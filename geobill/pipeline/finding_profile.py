@@ -17,6 +17,7 @@ from geobill.pipeline.map_place import to_degrees
 from geobill.pipeline.review import Look
 from geobill.pricing.in_force import text
 from geobill.store.drawn import Drawn, Source, read_rows
+from geobill.store.finding_queue import FindingQueue
 from geobill.store.ledger import Ledger
 from geobill.store.registers import Registers
 from geobill.store.surveys import SurveyRegister
@@ -106,7 +107,8 @@ def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
         glance = _glance(register, connection, workspace, finding)
         if glance is None:
             return None
-        shape = register.load_shapes([finding]).geometry.iloc[0]
+        queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
+        shape = queue.load_shapes([finding]).geometry.iloc[0]
         batches = Drawn(connection, workspace.database.tables).batches()
         rights = load_rights(workspace, connection)
     found, survey = glance.file.finding, glance.survey

@@ -18,9 +18,11 @@ from geobill.errors import InputError, StoreError
 from geobill.frames import SURVEY_EQUIPMENT, SURVEY_LINES
 from geobill.intake.case_rows import layer_names
 from geobill.pipeline.case_sync import find_pending
+from geobill.pipeline.lawful import lawful
 from geobill.pipeline.month import Stored, edition_on
+from geobill.store.finding_queue import FindingQueue, Query
 from geobill.store.settings import replace_file
-from geobill.store.surveys import Query, SurveyRegister
+from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ SUFFIX = ".gpkg"
 ALL = 1 << 31
 OURS = frozenset({"achados", "levantamento", "permitido"})  # by these a file of findings is known
 MOST_NAMED = 5
+Permitted = tuple[gpd.GeoDataFrame, gpd.GeoDataFrame]  # segments and equipment
 
 
 def check_target(workspace: Workspace, path: Path) -> None:
@@ -62,7 +65,8 @@ def check_target(workspace: Workspace, path: Path) -> None:
         more = f" and {len(pending) - MOST_NAMED} more" if len(pending) > MOST_NAMED else ""
         raise InputError(
             f"{path} holds decisions that aren't on record yet ({', '.join(pending[:MOST_NAMED])}{more}): written anew, they would be "
-            f"lost. Nothing was done. Bring them in first (geobill case sync {path} --by NAME), or name another file."
+            f"lost. Nothing was done. Bring them in first (geobill case sync {path} --by NAME; where that names a conflict, empty "
+            "that row in QGIS), or name another file."
         )
 
 
@@ -80,13 +84,15 @@ def write_findings(workspace: Workspace, found: "Detection", path: Path) -> Path
     survey, on = found.survey, date.fromisoformat(found.survey.compared_on)
     with workspace.database.read() as connection:
         if found.kept:
-            shown = load_field_map(workspace, connection, Query(survey=survey.id, order="id"), on, surveys=[survey.id])
+            query = Query(survey=survey.id, order="id")
+            shown = load_field_map(workspace, connection, query, on, surveys=[survey.id], compared=found.against)
         else:
             findings = [
                 Shown(f, shape, SUSPECTED, 0, f.operator) for f, shape in zip(found.findings, found.shapes, strict=True)
             ]
             seen = found.seen.lines.assign(survey=survey.id), found.seen.equipment.assign(survey=survey.id)
-            shown = _field_map(Stored(workspace, connection), findings, *seen, on, decidable=False)
+            stored = Stored(workspace, connection)
+            shown = _field_map(stored, findings, *seen, on, decidable=False, compared=found.against)
     _write(path, findings_gpkg(shown))
     return path
 
@@ -108,12 +114,21 @@ def write_review(workspace: Workspace, path: Path, on: date) -> tuple[FieldMap, 
 
 
 def load_field_map(
-    workspace: Workspace, connection: Connection, query: Query, on: date, surveys: Sequence[str] | None = None
+    workspace: Workspace,
+    connection: Connection,
+    query: Query,
+    on: date,
+    surveys: Sequence[str] | None = None,
+    compared: Permitted | None = None,
 ) -> FieldMap:
-    """Return the findings of a query with the surveys (none named: all that stand) and what is permitted on a day."""
+    """Return the findings of a query with the surveys (none named: all that stand) and what is permitted on a day.
+
+    What is permitted is as on record, or what of a file was ``compared`` with.
+    """
     register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
-    listed = register.list_findings(query, limit=ALL)
-    shapes = register.load_shapes(query=query).set_index("id").geometry
+    queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
+    listed = queue.list_findings(query, limit=ALL)
+    shapes = queue.load_shapes(query=query).set_index("id").geometry
     findings = [
         Shown(
             one.finding,
@@ -132,7 +147,7 @@ def load_field_map(
     stored = Stored(workspace, connection)
     lines = _joined([register.load_lines(i).assign(survey=i) for i in ids], SURVEY_LINES, workspace)
     boxes = _joined([register.load_equipment(i).assign(survey=i) for i in ids], SURVEY_EQUIPMENT, workspace)
-    return _field_map(stored, findings, lines, boxes, on)
+    return _field_map(stored, findings, lines, boxes, on, compared=compared)
 
 
 def _field_map(
@@ -142,7 +157,10 @@ def _field_map(
     boxes: gpd.GeoDataFrame,
     on: date,
     decidable: bool = True,
+    compared: Permitted | None = None,
 ) -> FieldMap:
+    """Put the file together; ``compared`` are the segments and equipment that stand for what is permitted on record."""
+    segments, equipment = (lawful(frame, on) for frame in compared or (stored.segments, stored.equipment))
     _, _, batch = edition_on(stored.cadastre, on, needed=False)
     return FieldMap(
         title=f"Levantamento de campo e achados: {stored.settings.municipality.name}",
@@ -151,8 +169,8 @@ def _field_map(
         findings=findings,
         lines=lines,
         surveyed_equipment=boxes,
-        segments=stored.segments,
-        equipment=stored.equipment,
+        segments=segments,
+        equipment=equipment,
         zones=stored.zones(batch),
         operators={one.id: one.name for one in stored.operators.values()},
         statute=StatuteWords.of_month(stored.law.figures, BillingMonth.of(on)),

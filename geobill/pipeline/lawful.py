@@ -72,12 +72,16 @@ class Rights:
 
     def follow(self, frame: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
         """Return stored rows as their cases and permits leave them; the frame needs the columns of `FOLLOWED`, id and operator."""
-        followed: gpd.GeoDataFrame = follow_permits(follow_cases(frame, self.cases, self.law_published_on), self.permits)
+        followed: gpd.GeoDataFrame = follow_permits(
+            follow_cases(frame, self.cases, self.law_published_on), self.permits
+        )
         return followed
 
     def stamp(self, on: date) -> list[Any]:
         """Return what changes with every step of a case and of a permit that makes rows lawful or not on a day."""
-        steps = [[f.case.id, a.kind, *_turn(a.on, on), a.note] for f in self.cases.values() for a in f.acts_of(*TURNING)]
+        steps = [
+            [f.case.id, a.kind, *_turn(a.on, on), a.note] for f in self.cases.values() for a in f.acts_of(*TURNING)
+        ]
         ours = [[n, *_turn(f.published_on, on), *_turn(f.removed_on, on)] for n, f in self.permits.items()]
         return [steps, ours]
 

@@ -9,8 +9,9 @@ import numpy as np
 import shapely
 
 from geobill.domain.detection import MISSING
+from geobill.pipeline.lawful import held_against, lawful, load_rights
 from geobill.pipeline.map_place import to_degrees
-from geobill.pipeline.map_tiles import PERMITTED, SURVEYED, TileFile, plan_tiles
+from geobill.pipeline.map_tiles import DRAWN, PERMITTED, SURVEYED, TileFile, plan_tiles
 from geobill.pipeline.review import look_at
 from geobill.store.drawn import read_rows
 from geobill.store.workspace import Workspace
@@ -18,7 +19,6 @@ from geobill.store.workspace import Workspace
 AROUND_M = 60.0  # what lies farther from a finding isn't drawn exactly
 REACH_M = 30.0  # a line farther away isn't one that the finding would be held against
 EVERY_M, MOST_OFFSETS = 10.0, 40
-TABLES = {PERMITTED: ("segments", "equipment"), SURVEYED: ("survey_lines", "survey_equipment")}
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,11 @@ def look_close(workspace: Workspace, finding: str, on: date) -> CloseUp:
     west, south, east, north = shapely.bounds(shape).tolist()
     bounds = (west - AROUND_M, south - AROUND_M, east + AROUND_M, north + AROUND_M)
     plan = plan_tiles(workspace, on)
-    permitted = _near(workspace, [f for f in plan if f.layer == PERMITTED], bounds)
-    surveyed = _near(workspace, [f for f in plan if f.survey == look.survey.id], bounds)
-    against = surveyed if look.file.finding.kind == MISSING else permitted
+    network = _network(workspace, [f for f in plan if f.layer == PERMITTED], bounds)
+    permitted = _shapes([lawful(frame, on) for frame in network])
+    surveyed = _surveyed(workspace, [f for f in plan if f.survey == look.survey.id], bounds)
+    held = _shapes([held_against(frame, look.survey) for frame in network])
+    against = surveyed if look.file.finding.kind == MISSING else held
     return CloseUp(
         to_degrees(shape, srid)[0],
         tuple(shapely.bounds(to_degrees(shapely.box(west, south, east, north), srid)[0]).tolist()),
@@ -71,13 +73,29 @@ def find_offsets(shape: Any, against: np.ndarray) -> np.ndarray:
     return np.asarray(nearest[(length > 0.05) & (length <= REACH_M)], dtype=object)
 
 
-def _near(workspace: Workspace, files: list[TileFile], bounds: tuple[float, float, float, float]) -> np.ndarray:
+def _network(
+    workspace: Workspace, files: list[TileFile], bounds: tuple[float, float, float, float]
+) -> list[gpd.GeoDataFrame]:
+    """Read the network nearby as cases and permits leave it."""
     if not files:
-        return np.array([], dtype=object)
-    found = [
-        read_rows(workspace.database.path, table, files[0].sources, (), bounds) for table in TABLES[files[0].layer]
+        return []
+    with workspace.database.read() as connection:
+        rights = load_rights(workspace, connection)
+    return [
+        rights.follow(read_rows(workspace.database.path, table, files[0].sources, columns, bounds))
+        for table, columns, _ in DRAWN[PERMITTED]
     ]
-    shapes: np.ndarray = np.concatenate(
-        [frame.geometry.to_numpy() for frame in found if isinstance(frame, gpd.GeoDataFrame)]
+
+
+def _surveyed(workspace: Workspace, files: list[TileFile], bounds: tuple[float, float, float, float]) -> np.ndarray:
+    if not files:
+        return _shapes([])
+    return _shapes(
+        [read_rows(workspace.database.path, table, files[0].sources, (), bounds) for table, _, _ in DRAWN[SURVEYED]]
     )
-    return shapes
+
+
+def _shapes(frames: list[gpd.GeoDataFrame]) -> np.ndarray:
+    """Return the shapes of some frames; one that was read without a row has none."""
+    some = [frame.geometry.to_numpy() for frame in frames if isinstance(frame, gpd.GeoDataFrame) and len(frame)]
+    return np.concatenate(some) if some else np.array([], dtype=object)

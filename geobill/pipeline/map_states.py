@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from geobill.store.drawn import Drawn
-from geobill.store.surveys import Query, SurveyRegister
+from geobill.store.finding_queue import FindingQueue, Query
 from geobill.store.workspace import Workspace
 
 
@@ -32,8 +32,8 @@ def load_states(workspace: Workspace, query: Query) -> States:
     with workspace.database.read() as connection:
         drawn = Drawn(connection, workspace.database.tables)
         keys, gone = drawn.keys(), drawn.gone()
-        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
-        listed = {keys[id_] for id_, _ in register.find_ids(replace(query, order="id"))}
+        queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
+        listed = {keys[id_] for id_, _ in queue.find_ids(replace(query, order="id"))}
         hidden = set(keys.values()) - listed - set(gone)
         few = len(listed) < len(hidden)
         return States(drawn.states(), gone, sorted(listed) if few else None, None if few else sorted(hidden))

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import geopandas as gpd
 import numpy as np
@@ -20,6 +21,7 @@ import shapely
 
 from geobill.domain.record import canonical_json, sha256
 from geobill.errors import StoreError
+from geobill.pipeline.lawful import FOLLOWED, lawful, load_rights
 from geobill.pipeline.map_place import to_degrees, to_tiles
 from geobill.store.drawn import Drawn, Source, read_rows
 from geobill.store.networks import Cadastre
@@ -53,11 +55,16 @@ class TileFile:
         """Say whether it is there."""
         return self.path.is_file()
 
+    @property
+    def is_empty(self) -> bool:
+        """Say whether it was made and draws nothing: no row on record is lawful. The map isn't told of it."""
+        return self.ready and self.path.stat().st_size == 0
+
 
 def plan_tiles(workspace: Workspace, on: date) -> list[TileFile]:
     """Return the files that draw a workspace as it is now, with the zones in force on a day; made or not.
 
-    A layer without rows has no file.
+    A layer without rows has no file; what is permitted may have an empty one.
     """
     with workspace.database.read() as connection:
         drawn = Drawn(connection, workspace.database.tables)
@@ -137,7 +144,7 @@ def make_tiles(workspace: Workspace, on: date, say: Say = lambda _: None) -> lis
 def find_tiles(workspace: Workspace, name: str) -> Path | None:
     """Return the path of a file of tiles by the name that :func:`plan_tiles` gave it; None for any other name."""
     path = workspace.root / FOLDER / name
-    return path if FILE_NAME.fullmatch(name) and path.is_file() else None
+    return path if FILE_NAME.fullmatch(name) and path.is_file() and path.stat().st_size else None
 
 
 def extent_of(workspace: Workspace) -> tuple[float, float, float, float]:
@@ -151,7 +158,12 @@ def extent_of(workspace: Workspace) -> tuple[float, float, float, float]:
 
 
 def _name(
-    workspace: Workspace, layer: str, level: str, survey: str | None, sources: Sequence[Source], lawful_on: Sequence[Any]
+    workspace: Workspace,
+    layer: str,
+    level: str,
+    survey: str | None,
+    sources: Sequence[Source],
+    lawful_on: Sequence[Any],
 ) -> str:
     what = {"form": FORM, "srid": workspace.database.srid, "layer": layer, "level": level, "sources": list(sources)}
     what["lawful_on"] = list(lawful_on)
@@ -161,19 +173,15 @@ def _name(
 # -- rows
 
 
-def load_permitted(workspace: Workspace, file: TileFile, table: str, **near: Any) -> gpd.GeoDataFrame:
-    """Load rows of the network that a layer draws, with all that says whether they are lawful, following cases and permits."""
-    with workspace.database.read() as connection:
-        rights = load_rights(workspace, connection)
-    columns = (ID_COLUMN[table], *OF_OWNERS, *FOLLOWED)
-    return rights.follow(read_rows(workspace.database.path, table, file.sources, columns, **near))
-
-
 def _load(workspace: Workspace, file: TileFile, on: date) -> gpd.GeoDataFrame:
     """Load what a layer draws, with the few properties that the map shows, in the tiles' system; longest first."""
     parts = []
+    with workspace.database.read() as connection:
+        rights = load_rights(workspace, connection)
     for table, columns, properties in DRAWN[file.layer]:
         part = read_rows(workspace.database.path, table, file.sources, columns)
+        if file.layer == PERMITTED:
+            part = lawful(rights.follow(part), on)
         parts.append(properties(part).set_geometry(part.geometry))
     some = [p for p in parts if len(p)]
     rows = gpd.GeoDataFrame(pd.concat(some, ignore_index=True)) if some else parts[0]
@@ -195,14 +203,14 @@ def _zones(rows: pd.DataFrame) -> gpd.GeoDataFrame:
 
 
 def _lines(rows: pd.DataFrame) -> gpd.GeoDataFrame:
-    return gpd.GeoDataFrame(rows.drop(columns=["fid", "geometry"]).rename(columns={"segment": "id"}))
+    return gpd.GeoDataFrame(rows.rename(columns={"segment": "id"})[["id", *OF_OWNERS]])
 
 
 def _boxes(rows: pd.DataFrame) -> gpd.GeoDataFrame:
-    return gpd.GeoDataFrame(rows.drop(columns=["fid", "geometry"]).rename(columns={"equipment": "id"}))
+    return gpd.GeoDataFrame(rows.rename(columns={"equipment": "id"})[["id", *OF_OWNERS]])
 
 
-OF_OWNERS, OF_NETWORK = ("operator", "service"), ("operator", "service", "status")
+OF_OWNERS, OF_NETWORK = ("operator", "service"), ("operator", "service", *FOLLOWED)
 # layer → the tables that it draws, their columns, and what the map knows of a row
 DRAWN: dict[str, tuple[tuple[str, tuple[str, ...], Callable[[pd.DataFrame], gpd.GeoDataFrame]], ...]] = {
     FINDINGS: (("findings", ("id", "kind", "survey", "length_m"), _findings),),
@@ -232,6 +240,9 @@ def from_afar(rows: gpd.GeoDataFrame, layer: str) -> gpd.GeoDataFrame:
 
 def _write(rows: gpd.GeoDataFrame, files: Sequence[TileFile], folder: Path) -> None:
     for file in files:
+        if not len(rows):  # GDAL makes no tiles of nothing
+            file.path.touch()
+            continue
         part = rows if file.level == DETAIL else from_afar(rows, file.layer)
         zoom = str(ZOOM[file.level])
         with tempfile.TemporaryDirectory(dir=folder, prefix="new-") as beside:

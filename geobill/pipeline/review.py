@@ -1,7 +1,7 @@
 """The review: findings listed, looked at, decided, taken back; each act is recorded and none writes over another's."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,13 @@ from geobill.domain.detection import (
     FindingFile,
     Survey,
 )
-from geobill.errors import ConflictError, InputError
+from geobill.errors import ConflictError, ReviewError
+from geobill.pipeline.finding_prices import price_anew
 from geobill.pipeline.scans import read_scan
+from geobill.store.finding_queue import FindingQueue, Listed, Query, Totals
 from geobill.store.ledger import Ledger
 from geobill.store.registers import Registers
-from geobill.store.surveys import Listed, Query, SurveyRegister, Totals
+from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
 
 MOST_NAMED = 10
@@ -67,8 +69,8 @@ class Decided:
 def list_findings(workspace: Workspace, query: Query, offset: int = 0, limit: int = 100) -> Page:
     """Return a page of the queue."""
     with workspace.database.read() as connection:
-        register = _register(workspace, connection)
-        return Page(register.totals(query), tuple(register.list_findings(query, offset, limit)), offset)
+        queue = _queue(workspace, connection)
+        return Page(queue.totals(query), tuple(queue.list_findings(query, offset, limit)), offset)
 
 
 def list_surveys(workspace: Workspace) -> tuple[dict[str, Survey], frozenset[str]]:
@@ -83,7 +85,7 @@ def look_at(workspace: Workspace, finding: str) -> Look:
     with workspace.database.read() as connection:
         register = _register(workspace, connection)
         file = find_files(register, [finding])[finding]
-        shape = register.load_shapes([finding]).geometry.iloc[0]
+        shape = _queue(workspace, connection).load_shapes([finding]).geometry.iloc[0]
         listed = register.load_surveys()[file.finding.survey]
         return Look(file, listed, register.compared_at(file.finding.survey), shape)
 
@@ -91,19 +93,13 @@ def look_at(workspace: Workspace, finding: str) -> Look:
 def find_next(workspace: Workspace, query: Query, after: str | None) -> str | None:
     """Return the finding that comes after one in a query's order, else the first that isn't that one; None where there is none."""
     with workspace.database.read() as connection:
-        ids = [i for i, _ in _register(workspace, connection).find_ids(query)]
-    if after in ids:
-        ids = ids[ids.index(after) + 1 :] + ids[: ids.index(after)]
-    return next((i for i in ids if i != after), None)
+        return _queue(workspace, connection).find_beside(query, after)
 
 
 def find_previous(workspace: Workspace, query: Query, before: str | None) -> str | None:
     """Return the finding that comes before one in a query's order, else the last that isn't that one; None where there is none."""
     with workspace.database.read() as connection:
-        ids = [i for i, _ in _register(workspace, connection).find_ids(query)]
-    if before in ids:
-        ids = ids[ids.index(before) + 1 :] + ids[: ids.index(before)]
-    return next((i for i in reversed(ids) if i != before), None)
+        return _queue(workspace, connection).find_beside(query, before, backwards=True)
 
 
 def find_in_area(workspace: Workspace, query: Query, area: shapely.Geometry) -> gpd.GeoDataFrame:
@@ -116,17 +112,18 @@ def find_in_area(workspace: Workspace, query: Query, area: shapely.Geometry) -> 
 
     Raises
     ------
-    InputError
+    ReviewError
         If the area is no valid polygon.
     """
     if area.geom_type not in ("Polygon", "MultiPolygon") or area.is_empty or not shapely.is_valid(area):
         why = shapely.is_valid_reason(area)
-        raise InputError(
-            f"The area that was drawn can't be used: {why}. Nothing was changed. Draw it again, without crossing lines."
+        raise ReviewError(
+            f"The area that was drawn can't be used: {why}. Nothing was changed. Draw it again, without crossing lines.",
+            "no_area",
         )
     with workspace.database.read() as connection:
-        register = _register(workspace, connection)
-        shapes, versions = register.load_shapes(query=query), dict(register.find_ids(query))
+        queue = _queue(workspace, connection)
+        shapes, versions = queue.load_shapes(query=query), dict(queue.find_ids(query))
     shapely.prepare(area)
     inside = shapes[np.asarray(shapely.covers(area, shapes.geometry.to_numpy()), dtype=bool)]
     return inside.assign(version=[versions[i] for i in inside["id"]])
@@ -164,24 +161,28 @@ def decide(
     ------
     ConflictError
         If one was changed meanwhile and ``partly`` isn't given.
-    InputError
+    ReviewError
         If one is unknown or can't be decided as it is, the name is blank, or a dismissal says no reason.
     """
     if kind not in (UPHELD, DISMISSED):
-        raise InputError(f"A decision can't be {kind!r}. Allowed: {UPHELD}, {DISMISSED}.")
+        raise ReviewError(f"A decision can't be {kind!r}. Allowed: {UPHELD}, {DISMISSED}.", "no_decision")
     by, note = check_name(by), check_note(note)
     if kind == DISMISSED and not note:
-        raise InputError(
-            "A dismissal says why: the operator and the court will ask. Nothing was changed. Give a reason."
+        raise ReviewError(
+            "A dismissal says why: the operator and the court will ask. Nothing was changed. Give a reason.",
+            "no_reason",
         )
     with workspace.database.write() as connection:
         register = _register(workspace, connection)
         files = find_files(register, seen)
         taken = [i for i, f in files.items() if f.state == IN_CASE]
         if taken and not partly:
-            raise InputError(
-                f"{_named(taken)} is in the case {files[taken[0]].case}: what becomes of it is decided there (geobill case show "
-                f"{files[taken[0]].case}). Nothing was changed."
+            case = files[taken[0]].case or ""
+            raise ReviewError(
+                f"{_named(taken)} is in the case {case}: what becomes of it is decided there (geobill case show {case}). Nothing was "
+                "changed.",
+                "in_case",
+                case,
             )
         acts = [FindingAct(i, kind, by, note) for i, f in files.items() if i not in taken and f.state != kind]
         return _save(register, acts, seen, now, partly)
@@ -197,7 +198,8 @@ def undo(workspace: Workspace, seen: Mapping[str, int], *, by: str, note: str = 
         if nothing:
             file = files[nothing[0]]
             why = f"a case, {file.case}, rests on it" if file.state == IN_CASE else "nothing was decided on it"
-            raise InputError(f"There is nothing to take back of {_named(nothing)}: {why}. Nothing was changed.")
+            message = f"There is nothing to take back of {_named(nothing)}: {why}. Nothing was changed."
+            raise ReviewError(message, "nothing_to_undo" if file.case is None else "in_case", file.case or "")
         return _save(register, [FindingAct(i, UNDONE, by, note) for i in files], seen, now, partly=False)
 
 
@@ -205,7 +207,7 @@ def add_note(workspace: Workspace, finding: str, *, by: str, note: str, now: str
     """Add a note to a finding."""
     by, note = check_name(by), check_note(note)
     if not note:
-        raise InputError("The note is blank. Nothing was changed.")
+        raise ReviewError("The note is blank. Nothing was changed.", "blank_note")
     return _add(workspace, FindingAct(finding, NOTED, by, note), now)
 
 
@@ -233,15 +235,19 @@ def attribute(
         register = _register(workspace, connection)
         known = Registers(connection, workspace.database.tables).load_operators()
         if operator not in known:
-            raise InputError(
-                f"There is no operator {operator!r} in this workspace (known: {', '.join(known) or 'none'}). Nothing was changed."
+            raise ReviewError(
+                f"There is no operator {operator!r} in this workspace (known: {', '.join(known) or 'none'}). Nothing was changed.",
+                "no_operator",
             )
         files = find_files(register, seen)
         taken = [i for i, f in files.items() if f.state == IN_CASE]
         if taken:
-            raise InputError(f"{_named(taken)} is in a case against {files[taken[0]].operator}. Nothing was changed.")
+            message = f"{_named(taken)} is in a case against {files[taken[0]].operator}. Nothing was changed."
+            raise ReviewError(message, "in_case", files[taken[0]].case or "")
         acts = [FindingAct(i, ATTRIBUTED, by, note, operator) for i, f in files.items() if f.operator != operator]
-        return _save(register, acts, seen, now, partly=False)
+        done = _save(register, acts, seen, now, partly=False)
+        price_anew(workspace, connection, done.done)
+        return replace(done, files=register.load_files(done.done))
 
 
 def find_files(register: SurveyRegister, ids: Iterable[str]) -> dict[str, FindingFile]:
@@ -250,8 +256,10 @@ def find_files(register: SurveyRegister, ids: Iterable[str]) -> dict[str, Findin
     files = register.load_files(wanted)
     unknown = [i for i in wanted if i not in files]
     if unknown:
-        raise InputError(
-            f"There is no finding {_named(unknown)} in this workspace. Nothing was changed. See geobill finding list."
+        raise ReviewError(
+            f"There is no finding {_named(unknown)} in this workspace. Nothing was changed. See geobill finding list.",
+            "no_finding",
+            _named(unknown),
         )
     return files
 
@@ -262,8 +270,8 @@ def find_files(register: SurveyRegister, ids: Iterable[str]) -> dict[str, Findin
 def check_name(by: str) -> str:
     """Return who acts; a blank or unprintable name is refused."""
     if not by.strip() or not by.isprintable() or len(by) > 120:
-        raise InputError(
-            f"{by[:120]!r} is no name: each act says who did it, in up to 120 letters. Nothing was changed."
+        raise ReviewError(
+            f"{by[:120]!r} is no name: each act says who did it, in up to 120 letters. Nothing was changed.", "no_name"
         )
     return by.strip()
 
@@ -272,8 +280,9 @@ def check_note(note: str) -> str:
     """Return a note as it is kept; control characters other than line breaks, and very long texts, are refused."""
     text = note.replace("\r\n", "\n").strip()
     if not text.replace("\n", " ").replace("\t", " ").isprintable() or len(text) > LONGEST_NOTE:
-        raise InputError(
-            f"The note holds characters that can't be seen, or more than {LONGEST_NOTE} of them. Nothing was changed. Type it anew."
+        raise ReviewError(
+            f"The note holds characters that can't be seen, or more than {LONGEST_NOTE} of them. Nothing was changed. Type it anew.",
+            "unreadable_note",
         )
     return text
 
@@ -296,6 +305,10 @@ def label_of(file_name: str) -> str:
 
 def _register(workspace: Workspace, connection: Connection) -> SurveyRegister:
     return SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+
+
+def _queue(workspace: Workspace, connection: Connection) -> FindingQueue:
+    return FindingQueue(connection, workspace.database.tables, workspace.database.srid)
 
 
 def _add(workspace: Workspace, act: FindingAct, now: str) -> FindingFile:

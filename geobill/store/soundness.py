@@ -16,11 +16,13 @@ from geobill.domain.health import Check
 from geobill.domain.record import canonical_json, sha256
 from geobill.store import gpkg
 from geobill.store.geometry import register_functions
+from geobill.store.survey_tables import SURVEY_FEATURES
 from geobill.store.tables import FEATURES, LEDGER, SCHEMA_VERSION
 
 Look = Callable[[sqlite3.Connection, int], list[Check]]
 RESTORE = "Restore the workspace from a copy; keep this file, so that what was issued since can be read from it."
-LEDGER_UNTIL = {1: 5, 2: 9, 3: 23}  # how many of the ledger's tables a store of an older version has
+LEDGER_UNTIL = {1: 5, 2: 9, 3: 23, 4: 24}  # how many of the ledger's tables a store of an older version has
+SURVEYS_SINCE = 5  # version of the store that has surveys
 NOTES_SINCE = 3  # version of the store that has notes and cases beside the invoices
 SHOWN = 5  # of many alike, in one message
 REFERENCE_MOMENT = "2000-01-01T00:00:00.000Z"  # of an empty store made in memory, to compare with; nobody reads it
@@ -302,7 +304,7 @@ def _geopackage(connection: sqlite3.Connection, version: int) -> list[Check]:
         "operators",
         "batches",
         "editions",
-        *FEATURES,
+        *(name for name in FEATURES if version >= SURVEYS_SINCE or name not in SURVEY_FEATURES),
         *LEDGER[: LEDGER_UNTIL.get(version, len(LEDGER))],
     )
     wrong += [f"{name} isn't listed in gpkg_contents" for name in own if name not in listed]

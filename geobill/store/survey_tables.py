@@ -68,7 +68,7 @@ def survey_tables(meta: MetaData, geom: Callable[[str], Column[object]]) -> dict
             text("length_m"),
             *texts("offset_mean_m", "offset_p95_m", "offset_max_m", null=True),
             text("confidence"),
-            *texts("width_m", "permitted_width_m", "volume_m3", "permitted_volume_m3", "month_cents", null=True),
+            *texts("width_m", "permitted_width_m", "volume_m3", "permitted_volume_m3", null=True),
             geom("findings"),
             Index("ix_findings_survey", "survey"),
         ),
@@ -85,7 +85,7 @@ def survey_tables(meta: MetaData, geom: Callable[[str], Column[object]]) -> dict
             points_to("finding", "findings.id"),
             text("state"),
             integer("version"),
-            *texts("operator", "case_id", null=True),
+            *texts("operator", "case_id", "month_cents", null=True),  # the price is that of whose it is now
             *texts("done_by", "changed_at"),
             UniqueConstraint("finding"),
         ),

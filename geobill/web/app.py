@@ -11,10 +11,10 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from geobill.errors import ConflictError, GeobillError, InputError
+from geobill.errors import ConflictError, GeobillError, InputError, ReviewError
 from geobill.web import conflicts
 from geobill.web.pages import STATIC, Site, problem
-from geobill.web.refusals import PageError, check_token
+from geobill.web.refusals import PageError, check_token, in_portuguese
 from geobill.web.routes import ROUTERS
 from geobill.web.security import Guard, Sessions
 
@@ -77,6 +77,8 @@ def create_app(
 
 def _refused(request: Request, error: Exception) -> Response:
     """Show a refusal; one that a stage raised speaks the command line's English, and says so."""
+    if isinstance(error, ReviewError):
+        error = in_portuguese(error)
     if isinstance(error, PageError):
         return problem(request, error.status, error.what, error.why, error.todo)
     return problem(

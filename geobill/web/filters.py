@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from geobill.documents.finding_words import KIND_WORDS, STATE_WORDS
 from geobill.domain.detection import SUSPECTED
-from geobill.store.surveys import Query
+from geobill.store.finding_queue import Query
 from geobill.web.refusals import PageError
 
 ALL, NOBODY = "todos", "?"  # every state; findings whose owner nobody knows

@@ -100,11 +100,11 @@ def _told(profile: Profile, offsets: list[float]) -> str:
     alone = len(profile.places) - len(offsets)
     nearest, farthest = _label(min(offsets)), _label(max(offsets))
     apart = f"é de {nearest} m" if nearest == farthest else f"vai de {nearest} m a {farthest} m"
-    whole = beyond == len(profile.places)
+    whole = beyond in (0, len(profile.places))
     parts = [
         f"Ao longo de {_label(float(profile.places[-1][0]))} m, o afastamento {apart}",
-        f"{'toda' if whole else _share(beyond, profile) + ' d'}{' ' if whole else ''}a extensão está além da tolerância de "
-        f"{_label(float(profile.reach_m))} m",
+        f"{'toda ' if whole else _share(beyond, profile) + ' d'}a extensão está {'além' if beyond else 'dentro'} da tolerância "
+        f"de {_label(float(profile.reach_m))} m",
     ]
     if alone:
         parts.append(f"em {_share(alone, profile)} não há nada a menos de {_label(float(profile.looked_m))} m")

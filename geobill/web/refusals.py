@@ -4,10 +4,41 @@ import hmac
 
 from fastapi import Request
 
-from geobill.errors import GeobillError
+from geobill.errors import GeobillError, ReviewError
 from geobill.web.security import SAFE_METHODS, TOKEN_FIELD, TOKEN_HEADER
 
 PAPER_BYTES = 26_000_000  # a scan or a photo has 25 MB at most (pipeline.scans); the rest is the form around it
+
+NOTHING = "Nada foi mudado."
+# what the review refuses by its code: what is wrong, why, what to do; {about} is what the refusal names
+REVIEW_WORDS: dict[str, tuple[str, str, str]] = {
+    "no_area": ("A área desenhada não serve.", NOTHING, "Desenhe de novo, sem que as linhas se cruzem."),
+    "no_decision": ("Essa decisão não existe.", NOTHING, "Escolha “procede” ou “não procede”."),
+    "no_reason": (
+        "Falta dizer por que não procede.",
+        f"O operador e a Justiça vão perguntar. {NOTHING}",
+        "Escreva o motivo e confirme de novo.",
+    ),
+    "in_case": (
+        "O achado está no processo {about}; nada foi mudado.",
+        "O que for dele se decide lá, com notificação, defesa e decisão.",
+        "Abra o processo.",
+    ),
+    "nothing_to_undo": ("Não há decisão a desfazer neste achado.", NOTHING, "Veja o histórico dele."),
+    "blank_note": ("A nota está em branco.", NOTHING, "Escreva a nota e guarde de novo."),
+    "no_operator": ("Essa operadora não está no cadastro.", NOTHING, "Escolha uma da lista."),
+    "no_finding": ("Não há achado {about} neste cadastro.", NOTHING, "Escolha um achado na fila."),
+    "no_name": (
+        "Isto não é um nome, ou tem mais de 120 letras.",
+        f"Cada ato fica registrado com o nome de quem o praticou. {NOTHING}",
+        "Escreva o nome de novo.",
+    ),
+    "unreadable_note": (
+        "O texto tem caracteres que não se veem, ou é longo demais.",
+        NOTHING,
+        "Escreva até 4.000 letras, sem colar de outro programa.",
+    ),
+}
 
 
 class PageError(GeobillError):
@@ -16,6 +47,12 @@ class PageError(GeobillError):
     def __init__(self, what: str, why: str = "", todo: str = "", status: int = 400):
         super().__init__(" ".join(t for t in (what, why, todo) if t))
         self.what, self.why, self.todo, self.status = what, why, todo, status
+
+
+def in_portuguese(refused: ReviewError) -> PageError:
+    """Say what the review refused in the words of whoever reads the page."""
+    what, why, todo = REVIEW_WORDS[refused.code]
+    return PageError(what.format(about=refused.about), why, todo, 404 if refused.code == "no_finding" else 400)
 
 
 async def check_token(request: Request) -> None:

@@ -11,7 +11,8 @@ from geobill.domain.detection import DISMISSED, IN_CASE, MISSING, PHOTOGRAPHED, 
 from geobill.domain.network import Operator
 from geobill.pipeline.finding_money import look_at_money
 from geobill.pipeline.finding_profile import Glance, Sheet, look_closely, look_over
-from geobill.pipeline.review import Listed, list_findings
+from geobill.pipeline.review import list_findings
+from geobill.store.finding_queue import Listed
 from geobill.store.workspace import Workspace
 from geobill.web.filters import Filters
 from geobill.web.pages import Site, site_of
@@ -121,11 +122,21 @@ def done_values(request: Request, workspace: Workspace, changed: str, filters: F
     }
 
 
-def money_values(request: Request, workspace: Workspace, finding: str) -> dict[str, Any]:
-    """Return what a finding costs: this month once and doubled, and the past as it would be demanded."""
-    money = look_at_money(workspace, finding, site_of(request).today())
+def money_values(request: Request, workspace: Workspace, finding: str, installed_on: date | None) -> dict[str, Any]:
+    """Return what a finding costs: this month once and doubled, and the past as it would be demanded.
+
+    ``installed_on`` is since when it could be proven to stand there; None where the law presumes it (art. 10 § 3).
+    """
+    today = site_of(request).today()
+    money = look_at_money(workspace, finding, today, installed_on=installed_on)
     why = money.month.why
-    return {"money": money, "why_unpriced": None if why is None else UNPRICED_WORDS.get(why, held_title(why))}
+    return {
+        "money": money,
+        "why_unpriced": None if why is None else UNPRICED_WORDS.get(why, held_title(why)),
+        "finding": finding,
+        "installed_on": installed_on,
+        "today": today,
+    }
 
 
 def _pair(finding: FieldFinding, name: str) -> tuple[Any, Any] | None:

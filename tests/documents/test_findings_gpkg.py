@@ -26,7 +26,7 @@ from geobill.documents.gpkg_layers import without_traces
 from geobill.domain.detection import FINDING_KINDS
 from geobill.pipeline.findings_out import load_field_map, write_findings
 from geobill.pipeline.store_styles import style_store
-from geobill.store.surveys import Query
+from geobill.store.finding_queue import Query
 from geobill.store.tables import FEATURES
 from geobill.store.workspace import open_workspace
 
@@ -166,18 +166,19 @@ def test_what_is_not_kept_takes_no_decision(workspace, tmp_path, shown):
     survey = SimpleNamespace(id="V00002", compared_on="2026-11-30")
     found = SimpleNamespace(
         survey=survey, kept=False, seen=seen, findings=[s.finding for s in shown.findings[:2]],
-        shapes=[s.shape for s in shown.findings[:2]],
+        shapes=[s.shape for s in shown.findings[:2]], against=None,
     )  # fmt: skip
     path = write_findings(workspace, found, tmp_path / "seco.gpkg")
     assert [name for name, _ in pyogrio.list_layers(path)] == [*list(COLUMNS)[:-1], "layer_styles"]
     assert len(rows(path, "achados")) == 2
     assert write_findings(workspace, found, path) == path  # nothing can wait in it
-    suspect = SimpleNamespace(survey=survey, kept=False, seen=seen, findings=[], shapes=[])
+    suspect = SimpleNamespace(survey=survey, kept=False, seen=seen, findings=[], shapes=[], against=None)
     assert len(rows(write_findings(workspace, suspect, path), "levantamento")) == 5
 
 
 def test_one_comparison_has_its_own_survey_only(workspace, tmp_path):
-    found = SimpleNamespace(survey=SimpleNamespace(id="V00001", compared_on="2026-11-30"), kept=True)
+    survey = SimpleNamespace(id="V00001", compared_on="2026-11-30")
+    found = SimpleNamespace(survey=survey, kept=True, against=None)
     path = write_findings(workspace, found, tmp_path / "v1.gpkg")
     assert set(rows(path, "levantamento")["levantamento"]) == {"V00001"}
     assert len(rows(path, "cases")) == 6

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from datetime import date
+from decimal import Decimal
 
 import geopandas as gpd
 import pytest
@@ -17,6 +18,7 @@ from geobill.intake import case_rows
 from geobill.pipeline import review
 from geobill.pipeline.case_sync import find_pending, sync_cases
 from geobill.pipeline.findings_out import check_target, write_review
+from geobill.store.finding_queue import Query
 from geobill.store.geometry import register_functions
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import open_workspace
@@ -204,6 +206,21 @@ def test_what_is_in_a_case_is_decided_there(town, path):
         sync(town, path)
 
 
+def test_whose_it_is_now_sets_its_price(town, path):
+    with town.database.write() as connection:
+        register = SurveyRegister(connection, town.database.tables, town.database.srid)
+        register.save_amounts({D: None})
+    assert review.look_at(town, D).file.finding.month_amount is None
+    typed(path, D, operadora="beta")
+    sync(town, path, dry_run=True)
+    assert review.look_at(town, D).file.finding.month_amount is None
+    sync(town, path)
+    # 5 m × 0.50 m × R$ 200 × 3 % × 50 %
+    assert review.look_at(town, D).file.finding.month_amount == Decimal("7.50")
+    priced = Query(operator="beta", min_amount=Decimal(7))
+    assert D in [row.finding.id for row in review.list_findings(town, priced).rows]
+
+
 def test_text_is_only_text(town, path):
     note = "'); DELETE FROM findings; -- <script>alert(1)</script> {{ 7*7 }} =cmd()"
     typed(path, A, decisao="procede", motivo=note, nota=note)
@@ -283,7 +300,7 @@ def test_a_long_layer_is_read_in_parts_and_an_endless_one_refused(town, path, mo
 def test_a_file_with_decisions_that_wait_is_not_written_over(town, path):
     typed(path, A, decisao="procede")
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"decisions that aren't on record yet \(V00001-00001\).*case sync"):
+    with pytest.raises(InputError, match=r"aren't on record yet \(V00001-00001\).*case sync.*names a conflict, empty that row"):
         write_review(town, path, ON)
     assert path.read_bytes() == before
     sync(town, path)

@@ -8,6 +8,7 @@ from contextlib import closing
 from decimal import Decimal
 
 import numpy as np
+import pyogrio
 import pytest
 import shapely
 from field_town import ALFA, town
@@ -102,6 +103,27 @@ def test_the_same_file_is_compared_once_unless_again(workspace, field):
     assert [(f["survey"], f["state"]) for f in listed] == [("V00001", "dismissed"), *[("V00002", "suspected")] * 3]
 
 
+def test_the_same_file_for_somebody_else_is_compared_and_said(workspace, field, tmp_path):
+    def said(found):
+        return [w for w in found["warnings"] if w["code"] == "compared_before"]
+
+    import_network(workspace, write_network(tmp_path / "b.geojson", ("Z", 0.5, ((0, 300), (50, 300)))), "beta")
+    compare = ("detect", "--survey", field, *ROUND)
+    assert not said(done(*compare, workspace=workspace))
+    (twice,) = said(detect(workspace, field))
+    assert "V00001 (for nobody)" in twice["message"]
+    assert "--again" in twice["fix"]
+    (other,) = said(done(*compare, "--operator", "beta", workspace=workspace))
+    assert "V00001 (for nobody), V00002 (for alfa)" in other["message"]
+    anew = detect(workspace, field, "--again")
+    assert anew["replaces"] == ["V00001", "V00002"], "what was found for nobody is found for an operator"
+    assert "V00003 (for beta)" in said(anew)[0]["message"]
+    assert {f["survey"] for f in done("finding", "list", workspace=workspace)["findings"]} == {"V00003", "V00004"}
+    all_of_them = done(*compare, "--again", workspace=workspace)
+    assert all_of_them["replaces"] == ["V00003", "V00004"], "for nobody every permit counts"
+    assert not said(all_of_them)
+
+
 def test_a_comparison_with_nothing_is_refused(workspace, field):
     refused = geobill("detect", "--survey", field, *ROUND, "--operator", "beta", workspace=workspace)
     assert refused.code == 1
@@ -117,14 +139,24 @@ def test_a_tolerance_that_is_none_is_refused(workspace, field, tolerance):
 
 
 def test_a_survey_whose_owner_nobody_knows_counts_all_permits(workspace, field):
-    found = done("detect", "--survey", field, *ROUND, workspace=workspace)
+    found = done(
+        "detect", "--survey", field, *ROUND, "--default-width", "0.5", *maps("segment=id"), workspace=workspace
+    )
     assert {f["operator"] for f in found["findings"]} == {None}
     assert {f["month_amount"] for f in found["findings"]} == {None}
     first = found["findings"][0]["id"]
     told = done("finding", "attribute", first, "--operator", "beta", "--by", "Bia Reis", workspace=workspace)
     assert told["findings"][0]["operator"] == "beta"
+    assert told["findings"][0]["month_amount"] is not None
     unknown = done("finding", "list", "--operator", "", workspace=workspace)
-    assert unknown["count"] == 2
+    assert (unknown["count"], unknown["without_amount"], unknown["month_amount"]) == (2, 2, "0.00")
+    across = next(f["id"] for f in found["findings"] if f["segment"] == "B")
+    done("finding", "attribute", across, "--operator", "alfa", "--by", "Bia Reis", workspace=workspace)
+    # 200 m × 0.50 m × R$ 200 × 3 % × 50 %, R = 1: as it had been found for alfa
+    alfas = done("finding", "list", "--operator", "alfa", workspace=workspace)
+    assert (alfas["month_amount"], alfas["findings"][0]["month_amount"]) == ("300.00", "300.00")
+    shown = done("finding", "show", across, workspace=workspace)
+    assert shown["month_amount"] == "300.00"
 
 
 def test_only_the_services_that_are_wanted_are_compared(workspace, tmp_path):
@@ -158,8 +190,11 @@ def test_cabinets_are_compared_one_to_one(workspace, tmp_path):
 
 def test_a_file_can_stand_for_what_is_on_record(workspace, field, tmp_path):
     other = survey(tmp_path / "outro.geojson", ("X", ((100, 25), (300, 25))))
-    found = detect(workspace, field, *maps("segment=id"), "--against", other)
+    out = tmp_path / "achados.gpkg"
+    found = detect(workspace, field, *maps("segment=id"), "--against", other, "--out", out)
     assert [(k, s) for k, s, _ in kinds(found)] == [("undeclared_segment", "A"), ("undeclared_segment", "C")]
+    (shown,) = pyogrio.read_dataframe(out, layer="permitido").geometry
+    assert shown.length == pytest.approx(200, abs=0.01), "what it was compared with"
 
 
 def test_what_is_in_a_case_already_isnt_found_again(workspace, field, tmp_path):
@@ -168,6 +203,9 @@ def test_what_is_in_a_case_already_isnt_found_again(workspace, field, tmp_path):
     found = detect(workspace, field, *maps("segment=id"))
     assert [s for _, s, _ in kinds(found)] == ["A", "C"]
     assert found["in_case_m"] == "200.00"
+    # C crosses both: its distances are to the permitted line at y = 5 alone, and not to the suspected one at y = 25
+    (crossing,) = [f for f in found["findings"] if f["segment"] == "C"]
+    assert abs(Decimal(crossing["offset_mean_m"]) - Decimal("25.25")) <= Decimal("0.01")  # (45² + 55²) ÷ 2 ÷ 100
 
 
 def test_a_survey_that_misses_as_a_whole_is_a_fault_of_coordinates(tmp_path):

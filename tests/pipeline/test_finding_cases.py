@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
+import pyogrio
 import pytest
 from documents.reading import text_of
 from field_town import NOW, at, field_town, finding, keep, town
@@ -182,6 +183,10 @@ def test_next_months_invoice_carries_the_double_line_with_the_case_number(life):
         text = text_of(file.read())
     assert "processo C1" in text
     assert "EM DOBRO" in text
+    (annex,) = [f for f in said["bill"]["files"] if f.endswith(".gpkg") and "/anexo-" in f]
+    pieces = pyogrio.read_dataframe(annex, layer="pecas").set_index("trecho")["processo"]
+    assert pieces.to_dict() == {"S1": None, ONE: "C1", TWO: "C1"}
+    assert list(pyogrio.read_dataframe(annex, layer="armarios")["processo"]) == ["C1"]
 
 
 def test_what_was_issued_by_a_case_can_be_made_again(life):

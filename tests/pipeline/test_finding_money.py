@@ -17,7 +17,8 @@ from geobill.domain.dates import BillingMonth
 from geobill.frames import FOUND, SEGMENTS
 from geobill.law.policy import parse_policy
 from geobill.pipeline.beside import Ground
-from geobill.pipeline.finding_money import as_found, look_at_money, price_findings
+from geobill.pipeline.finding_money import look_at_money
+from geobill.pipeline.finding_prices import as_found, price_findings
 from geobill.pipeline.finding_worth import month_worths
 from geobill.pipeline.month import Stored, Terms
 from geobill.pipeline.review import look_at
@@ -304,6 +305,6 @@ def test_what_is_kept_between_two_looks_follows_the_store(tmp_path):
 def test_a_stored_finding_reads_as_it_was_found(surveyed):
     look = look_at(open_workspace(surveyed), "V00001-00001")
     shapes = gpd.GeoDataFrame(geometry=[look.shape], crs=SRID)
-    frame = as_found(look.file, shapes)
+    frame = as_found([look.file], shapes)
     assert set(FOUND) == set(frame.columns)
     assert (frame["width_m"][0], frame["volume_m3"][0], frame["operator"][0]) == ("0.5", None, "alfa")

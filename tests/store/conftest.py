@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from field_town import field_town
 from permit_town import grant, make_town, request
 from workspaces import bill, done, make_workspace
 
@@ -22,6 +23,14 @@ def granted(tmp_path_factory):
     request(root)
     grant(root)
     done("bill", "--month", "2026-11", "--draft", "--by", "Ana", workspace=root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def surveyed(tmp_path_factory):
+    """Workspace with a survey, its findings and a decision; not to be changed."""
+    root = field_town(tmp_path_factory.mktemp("surveyed"))
+    done("finding", "uphold", "V00001-00001", "--by", "Ana", workspace=root)
     return root
 
 

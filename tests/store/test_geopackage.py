@@ -19,6 +19,7 @@ from sqlalchemy.schema import CreateTable
 from workspaces import (
     add_operator,
     bill,
+    done,
     geobill,
     import_cabinets,
     import_network,
@@ -30,6 +31,7 @@ from workspaces import (
 
 from geobill.store.geometry import from_gpkg, to_gpkg
 from geobill.store.procedure_tables import PROCEDURE_LEDGER
+from geobill.store.survey_tables import SURVEY_FEATURES
 from geobill.store.tables import FEATURES, make_tables
 from store.test_database import put_a_row
 
@@ -67,10 +69,11 @@ def check_valid(workspace):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_gdal_reads_every_column_and_value(billed, granted, name, tmp_path):
+def test_gdal_reads_every_column_and_value(billed, granted, surveyed, name, tmp_path):
     table = TABLES.metadata.tables[name]
     billed = granted if name.startswith(("permit", "decree", "month_")) else billed
-    if name in (*PROCEDURE_LEDGER, "batch_acts"):
+    billed = surveyed if name.startswith(("survey", "finding")) else billed
+    if name in (*PROCEDURE_LEDGER, "batch_acts", "survey_acts"):
         billed = shutil.copytree(billed, tmp_path / "with-a-row")
         put_a_row(store(billed), table)
     rows = stored_rows(billed, table)
@@ -141,7 +144,11 @@ def test_registration_tables_list_every_layer(billed):
     contents = {
         r[0]: r[1:] for r in query(billed, "SELECT table_name, data_type, srs_id, identifier FROM gpkg_contents")
     }
-    assert contents.pop("layer_styles") == ("attributes", None, "layer_styles")  # QGIS' own, with the styles of the rest
+    assert contents.pop("layer_styles") == (
+        "attributes",
+        None,
+        "layer_styles",
+    )  # QGIS' own, with the styles of the rest
     assert contents == {n: ("features", 31983, n) if n in FEATURES else ("attributes", None, n) for n in NAMES}
     columns = query(
         billed, "SELECT table_name, column_name, geometry_type_name, srs_id, z, m FROM gpkg_geometry_columns"
@@ -152,7 +159,8 @@ def test_registration_tables_list_every_layer(billed):
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_extent_is_that_of_the_rows(billed, name):
+def test_extent_is_that_of_the_rows(billed, surveyed, name):
+    billed = surveyed if name in SURVEY_FEATURES else billed
     bounds = query(billed, f"SELECT min_x, min_y, max_x, max_y FROM gpkg_contents WHERE table_name = '{name}'")[0]
     assert bounds == tuple(gpd.read_file(store(billed), layer=name).total_bounds)
 
@@ -248,6 +256,15 @@ def test_geobill_writes_on_after_gdal_added_its_index(workspace, tmp_path, layer
     import_zones(workspace, write_zones(tmp_path / "novo.geojson", ("Toda", "5", 0, 0, 200, 100)), "2027", "2027-01-01")
     assert [i["operator"] for i in bill(workspace)["invoices"] if i["issued_now"]] == ["eta"]
     assert len(bill(workspace, month="2027-01", issued_on="2027-02-01")["invoices"]) == 3
+    seen = (
+        write_network(
+            tmp_path / "visto.geojson", ("V1", 0.5, [(10, 40), (190, 40)]), ("V2", 0.5, [(10, 80), (190, 80)])
+        ),
+        write_cabinets(tmp_path / "vistos.geojson", ("V3", 1, (7, 7)), ("V4", 1, (70, 7))),
+    )
+    for file in seen:
+        terms = ("--operator", "eta", "--tolerance", "3", "--by", "Ana")
+        assert len(done("detect", "--survey", file, *terms, workspace=workspace)["findings"]) == 1
     for name in FEATURES:
         rows = query(workspace, f"SELECT count(*) FROM {name}")[0][0]
         assert rows > before[name]

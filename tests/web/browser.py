@@ -24,6 +24,7 @@ ARGUMENTS = (
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+NOTICED = ("error", "warning", "assert")  # of what a console says
 WIDE, NARROW = (1366, 768), (390, 844)
 CANVAS = "#mapa canvas"
 
@@ -123,7 +124,9 @@ class Reviewer:
 
     def _heard(self, kind, text, location):
         # Chromium itself reports each refusal, once: what was refused is in `refused`
-        if not (kind == "error" and re.fullmatch(r"Failed to load resource: .* status of 4\d\d \(.*\)", text)):
+        if kind in NOTICED and not (
+            kind == "error" and re.fullmatch(r"Failed to load resource: .* status of 4\d\d \(.*\)", text)
+        ):
             self.said.append(f"{kind}: {text} ({location.get('url')})")
 
 

@@ -1,8 +1,10 @@
 """The review page without its map: the queue, a finding, decisions, what others decided meanwhile, photos, the log."""
 
+import ast
 import base64
 import re
 from html import unescape
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -10,8 +12,10 @@ from field_town import field_town
 from review_page import NOW, app_of, browser
 
 from geobill.domain.detection import FindingAct
+from geobill.pipeline import review
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import open_workspace
+from geobill.web.refusals import REVIEW_WORDS
 
 HTMX = {"HX-Request": "true"}
 FIRST, SECOND, BOX = "V00001-00001", "V00001-00002", "V00001-00003"
@@ -141,6 +145,13 @@ def test_its_worth_once_doubled_and_for_the_past(reader):
     # 300 m × 0.50 m × R$ 200 × 1.5 % (art. 7), and 60 months of twice that
     assert "Preço por mês R$ 450,00 Em dobro R$ 900,00 Atrasados, se confirmado R$ 54.000,00" in worth
     assert "60 meses em dobro, até outubro de 2026" in worth
+    assert "data presumida" in worth
+    since = shown(reader.get(f"/achados/{FIRST}/valor?instalado=2026-09-16", headers=HTMX))
+    # 15 of the 30 days of September and the whole of October, each at R$ 900
+    assert "Atrasados, se confirmado R$ 1.350,00" in since
+    assert "desde 16/09/2026" in since
+    assert "data presumida" not in since
+    assert reader.get(f"/achados/{FIRST}/valor?instalado=ontem", headers=HTMX).status_code == 400
 
 
 def test_next_and_previous_go_round_the_filtered_queue(reader):
@@ -154,6 +165,16 @@ def test_next_and_previous_go_round_the_filtered_queue(reader):
     only = "?tipo=undeclared_segment"
     assert step(SECOND, "proximo", only) == f"/achados/{FIRST}{only}"
     assert "Não há outro achado" in shown(reader.get(f"/achados/{BOX}/proximo?tipo=undeclared_equipment"))
+    for order in ("", "metros", "idade", "confianca", "numero"):  # round and back again, and never past one
+        query = f"?ordem={order}" if order else ""
+        walked = [FIRST]
+        for _ in range(3):
+            walked.append(step(walked[-1], "proximo", query).removeprefix("/achados/").split("?")[0])
+        assert walked[3] == FIRST
+        assert set(walked) == {FIRST, SECOND, BOX}
+        listed = re.findall(r'id="linha-(\S+?)"', reader.get(f"/achados{query}").text)
+        assert walked[1] == listed[(listed.index(FIRST) + 1) % 3]
+        assert step(walked[1], "anterior", query).startswith(f"/achados/{FIRST}")
 
 
 def test_an_unknown_finding_is_a_page_that_says_so(reader):
@@ -306,3 +327,17 @@ def test_a_refusal_of_a_stage_is_quoted_in_its_own_language(client, surveyed):
     assert answer.status_code == 400
     assert "O pedido foi recusado, e nada foi mudado. O programa diz (em inglês):" in shown(answer)
     assert re.search(r'<blockquote lang="en">[^<]*cadastre\.gpkg', answer.text)
+
+
+def test_every_refusal_of_the_review_is_said_in_portuguese():
+    """The page has words for each code that the review's refusals have, and no others."""
+    source = Path(review.__file__).read_text(encoding="utf-8")
+    codes = {
+        node.value
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "ReviewError"
+        for node in ast.walk(call.args[1])
+        if isinstance(node, ast.Constant) and node.value is not None
+    }
+    assert codes == set(REVIEW_WORDS)
+    assert not re.search(r"raise (InputError|GeobillError)", source)

@@ -3,12 +3,13 @@
 import html
 import re
 
+import pyogrio
 import pytest
 from documents.reading import text_of
-from field_town import field_town
+from field_town import field_town, town
 from pipeline.test_cases import decide_term
 from review_page import app_of, browser
-from workspaces import done
+from workspaces import done, geobill, maps, place, write_geojson
 
 from geobill.pipeline.cases import list_cases
 from geobill.store.workspace import open_workspace
@@ -141,3 +142,23 @@ def test_next_months_invoice_shows_the_double_line_with_the_case_number(life):
         assert part in told["charge"]
     # October, from the 16th: 1,500 × 16/31
     assert "R$ 774,19" in told["charge"]
+
+
+def test_the_width_that_priced_a_finding_is_proposed_for_its_row(tmp_path):
+    root = town(tmp_path)
+    rows = [({"id": i}, "LineString", place((100, y), (300, y))) for i, y in (("B", 25), ("C", 45))]
+    file = write_geojson(tmp_path / "campo.geojson", rows)
+    terms = ("--tolerance", "3", "--operator", "alfa", "--default-width", "0.40", *maps("segment=id"))
+    found = done("detect", "--survey", file, *terms, "--by", "Caio", workspace=root)["findings"]
+    b, c = (f["id"] for f in found if f["kind"] == "undeclared_segment")
+    asked = browser(app_of(root)).get(f"/processos/abrir?achado={b}").text
+    assert 'name="largura" required inputmode="decimal" maxlength="8" value="0,40"' in asked
+    typed = ("--subject", "Cabo", "--by", "Rui", "--on", "2026-12-31")
+    taken = done("case", "open", "--finding", b, *typed, workspace=root)
+    assert (taken["default_width_m"], taken["without_width"]) == ("0.40", [b])
+    assert (
+        f"width 0.5 m, as given, for {c}"
+        in geobill("case", "open", "--finding", c, *typed, "--default-width", "0.5", workspace=root).out
+    )
+    stored = pyogrio.read_dataframe(root / "cadastre.gpkg", layer="segments").set_index("segment")["width_m"]
+    assert (stored[b], stored[c]) == ("0.40", "0.5")

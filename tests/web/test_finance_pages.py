@@ -85,6 +85,13 @@ def test_an_open_month_shows_what_is_held_and_exempt_and_closes(client):
     assert held[0] == "Beta Gás S.A."
     assert "Fora das zonas do mapa (1 trecho)" in held[1]
     assert held[2:4] == ["art. 7º", "250,00 m"]
+    assert table(text, "tabela-dobro")[1] == [
+        "Beta Gás S.A.",
+        "importado já como clandestino ou sem cadastro",
+        "em dobro",
+        "100,00 m",
+        "R$ 24,00",
+    ]
     total = table(text, "tabela-contas")[-2]
     # 1,800 m of alfa, 500 + 100 + 250 m of beta, 500 m of daec
     assert total == ["Total, em metros", "3.150,00", "2.400,00", "250,00", "500,00", "0,00", "0,00"]

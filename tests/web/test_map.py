@@ -20,7 +20,7 @@ from geobill.pipeline import map_tiles, review
 from geobill.pipeline.area import count_area
 from geobill.pipeline.map_place import from_degrees, to_degrees, to_tiles
 from geobill.pipeline.map_tiles import find_tiles, make_tiles, plan_tiles
-from geobill.store.surveys import Query, SurveyRegister
+from geobill.store.finding_queue import FindingQueue, Query
 from geobill.store.workspace import open_workspace
 
 DAY = date(2026, 11, 30)
@@ -74,7 +74,7 @@ def test_each_layer_is_a_file_that_gdal_reads(town):
 def test_tiles_lie_where_the_findings_lie(town, level):
     workspace = open_workspace(town)
     with workspace.database.read() as connection:
-        shapes = SurveyRegister(connection, workspace.database.tables, SRID).load_shapes()
+        shapes = FindingQueue(connection, workspace.database.tables, SRID).load_shapes()
     (file,) = (f for f in plan_tiles(workspace, DAY) if (f.layer, f.level) == ("findings", level))
     drawn = pyogrio.read_dataframe(file.path).dissolve("key")
     moved = dict(zip(shapes["fid"], to_tiles(shapes.geometry.to_numpy(), SRID), strict=True))
@@ -242,6 +242,9 @@ def test_area_is_counted_then_decided_and_what_changed_meanwhile_stays(tmp_path)
     review.decide(workspace, {"V00001-00004": 0}, "upheld", by="Bia <i>Reis</i>", note="", now=NOW)
     no_reason = client.post("/achados/area/decidir", data={"decisao": "nao-procede", "vistos": seen, "motivo": " "})
     assert no_reason.status_code == 400
+    hidden = client.post("/achados/area/decidir", data={"decisao": "procede", "vistos": seen, "motivo": "visto\x07"})
+    assert hidden.status_code == 400
+    assert "tem caracteres que não se veem" in hidden.text
     done = client.post(
         "/achados/area/decidir", data={"decisao": "nao-procede", "vistos": seen, "motivo": "ruído do GPS"}
     )

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from browser import ARGUMENTS, at_rest, needs_browser, until
+from browser import ARGUMENTS, NOTICED, at_rest, needs_browser, until
 from chromium import CHROMIUM
 from field_town import NOW, field_town
 from PIL import Image
 
 from geobill.pipeline import review
-from geobill.store.surveys import Query
+from geobill.store.finding_queue import Query
 from geobill.store.workspace import open_workspace
 from geobill.web.app import create_app
 

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from types import SimpleNamespace
 
 import pytest
-from browser import CANVAS, Reviewer, at_rest, chromium, needs_browser, plain, served, until
+from browser import CANVAS, NARROW, Reviewer, at_rest, chromium, needs_browser, plain, served, until
 from documents.reading import text_of
 from field_town import town
 from PIL import Image
@@ -73,7 +73,7 @@ def day(tmp_path_factory):
     """The town, the server that runs beside, and two reviewers, each with a browser profile of their own."""
     root = walked_town(tmp_path_factory.mktemp("day"))
     with served(root) as home, chromium() as running:
-        bia, caio = (Reviewer(running, home, name).enter() for name in ("Bia Reis", "Caio Prado"))
+        bia, caio = Reviewer(running, home, "Bia Reis").enter(), Reviewer(running, home, "Caio Prado", NARROW).enter()
         yield SimpleNamespace(root=root, bia=bia, caio=caio)
 
 
@@ -175,6 +175,29 @@ def test_a_finding_is_opened_and_shows_what_it_is_worth(bia):
     bia.press("k")
     bia.opened(BETA_LONG)
     assert bia.page.locator("#fila [aria-current]").count() == 1
+
+
+def test_keys_go_on_in_the_queue_that_is_shown(bia):
+    bia.page.select_option("#filtros [name=operadora]", "beta")
+    until(lambda: len(queue(bia)) == 5)
+    bia.page.locator("#painel h2").focus()
+    bia.press("j")  # it was opened before the filter was chosen
+    until(lambda: bia.page.get_attribute("#painel article", "data-achado") in BETA_SHORT)
+    assert "operadora=beta" in bia.page.url
+    bia.press("Escape")
+    bia.page.select_option("#filtros [name=operadora]", "?")
+    until(lambda: queue(bia) == [NOBODYS])
+    bia.page.locator("#painel a").focus()
+    bia.press("j")  # the empty panel was sent without a filter
+    bia.opened(NOBODYS)
+    assert "/achados?operadora=%3F" in bia.page.url
+    bia.page.select_option("#filtros [name=operadora]", "")
+    until(lambda: len(queue(bia)) == 11)
+    sent = bia.page.eval_on_selector_all("#painel [name=fila]", "l => l.map(e => e.value)")
+    assert sent
+    assert set(sent) == {""}
+    bia.to(f"/achados?achado={BETA_LONG}")
+    bia.opened(BETA_LONG)
 
 
 def test_keys_decide_and_undo(bia):
@@ -282,7 +305,7 @@ def test_an_area_is_drawn_by_keyboard_alone(bia):
     for moves in (["ArrowUp", "ArrowLeft"], ["ArrowRight"] * 2, ["ArrowDown"] * 2, ["ArrowLeft"] * 2):
         for key in moves:
             bia.press(key)
-            bia.page.wait_for_timeout(60)  # the map takes each step with its next picture
+            at_rest(bia.page)
         bia.press(" ")
     bia.press("Enter")
     bia.page.wait_for_selector("#area-motivo")
@@ -298,8 +321,8 @@ def test_an_area_is_drawn_by_keyboard_alone(bia):
 
 
 def test_a_case_goes_step_by_step_to_the_double_line(day, bia, tmp_path):
-    for finding in (ALFA_PAST_THE_END, ALFA_ASIDE):
-        bia.to(f"/achados?achado={finding}")
+    bia.to(f"/achados?operadora=alfa&tipo=undeclared_segment&achado={ALFA_PAST_THE_END}")
+    for finding in (ALFA_PAST_THE_END, ALFA_ASIDE):  # each decision shows the next one
         bia.opened(finding)
         bia.press("p")
         bia.notice(f"{finding}: procede")
@@ -338,8 +361,8 @@ def test_a_case_goes_step_by_step_to_the_double_line(day, bia, tmp_path):
     bia.to(f"/meses/{month}")
     double = plain(bia.page.inner_text("#tabela-dobro"))
     assert re.search(r"Alfa Telecomunicações S\.A\. 7/2026 .*500,04 m .*R\$ 1\.500,12", double)
-    bia.to(f"/achados/{ALFA_ASIDE}")  # its rows are on record now, and still it isn't held against itself
-    assert "o afastamento vai de 15,01 m a 17 m" in plain(bia.opened(ALFA_ASIDE).inner_text())
+    # its rows are on record now, and still it isn't held against itself
+    assert "o afastamento vai de 15,01 m a 17 m" in bia.context.request.get(f"{bia.home}/achados/{ALFA_ASIDE}").text()
 
 
 def take(reviewer, step, **fields):

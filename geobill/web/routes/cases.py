@@ -30,7 +30,7 @@ from geobill.pipeline.case_page import (
     price_next_month,
 )
 from geobill.pipeline.cases import next_case_id, take_step
-from geobill.pipeline.finding_cases import Opening, objections_to, open_case_on
+from geobill.pipeline.finding_cases import Opening, find_narrow, objections_to, open_case_on
 from geobill.pipeline.finding_profile import look_closely
 from geobill.pipeline.review import label_of
 from geobill.store.workspace import Workspace
@@ -262,6 +262,7 @@ def _asked(request: Request, workspace: Workspace, ids: list[str]) -> Response:
         today=today,
         against=[m for m in against if m.code != "no_width"],
         no_width=any(m.code == "no_width" for m in against),
+        width=find_narrow(workspace, chosen).width_m,
         total=sum((s.look.file.finding.length_m for s in found), Decimal("0.00")),
         **WORDS,
     )

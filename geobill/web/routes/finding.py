@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import parse_qsl, urlsplit
@@ -9,9 +10,9 @@ from urllib.parse import parse_qsl, urlsplit
 from fastapi import APIRouter, Depends, Form, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from geobill.domain.detection import DISMISSED, IN_CASE, UPHELD
+from geobill.domain.detection import DISMISSED, UPHELD
 from geobill.pipeline import review
-from geobill.pipeline.finding_profile import Glance, load_photo
+from geobill.pipeline.finding_profile import load_photo
 from geobill.store.workspace import Workspace
 from geobill.web.filters import Filters
 from geobill.web.pages import is_fragment, page, reviewer_of, site_of, workspace_of
@@ -58,11 +59,17 @@ def show_previous(request: Request, finding: str) -> Response:
 
 
 @router.get("/valor")
-def show_worth(request: Request, finding: str) -> Response:
-    """Show what it costs in a month, doubled, and for the past."""
+def show_worth(request: Request, finding: str, instalado: str = "") -> Response:
+    """Show what it costs in a month, doubled, and for the past: since a day that could be proven, or as the law presumes."""
     workspace = workspace_of(request)
     glance_of(workspace, finding)
-    return page(request, "_valor.html.j2", **money_values(request, workspace, finding))
+    try:
+        since = date.fromisoformat(instalado) if instalado.strip() else None
+    except ValueError:
+        raise PageError(
+            "Não se entende desde quando.", "Nada foi mudado.", "Escreva o dia no campo de data, ou deixe-o vazio."
+        ) from None
+    return page(request, "_valor.html.j2", **money_values(request, workspace, finding, since))
 
 
 @router.get("/fotos/{number}")
@@ -99,18 +106,8 @@ def decide(
     if kind is None:
         raise PageError("Essa decisão não existe.", "Nada foi mudado.", "Escolha “procede” ou “não procede”.")
     workspace = workspace_of(request)
-    glance = glance_of(workspace, finding)
-    _check_free(glance)
-    if kind == DISMISSED and not motivo.strip():
-        raise PageError(
-            "Falta dizer por que não procede.",
-            "O operador e a Justiça vão perguntar. Nada foi mudado.",
-            "Escreva o motivo e confirme de novo.",
-        )
     following = review.find_next(workspace, filters.query(site_of(request).today()), finding)
-    review.decide(
-        workspace, {finding: versao}, kind, by=reviewer_of(request), note=_note(motivo), now=site_of(request).now()
-    )
+    review.decide(workspace, {finding: versao}, kind, by=reviewer_of(request), note=motivo, now=site_of(request).now())
     return _after(request, workspace, finding, following or finding, filters)
 
 
@@ -118,10 +115,6 @@ def decide(
 def undo(request: Request, finding: str, filters: QueueForm, versao: VersionForm) -> Response:
     """Take back the last decision; the finding is shown again."""
     workspace = workspace_of(request)
-    glance = glance_of(workspace, finding)
-    _check_free(glance)
-    if glance.file.undoable is None and glance.file.version == versao:
-        raise PageError("Não há decisão a desfazer neste achado.", "Nada foi mudado.", "Veja o histórico dele.")
     review.undo(workspace, {finding: versao}, by=reviewer_of(request), now=site_of(request).now())
     return _after(request, workspace, finding, finding, filters)
 
@@ -130,10 +123,7 @@ def undo(request: Request, finding: str, filters: QueueForm, versao: VersionForm
 def add_note(request: Request, finding: str, filters: QueueForm, texto: NoteForm = "") -> Response:
     """Add a note."""
     workspace = workspace_of(request)
-    glance_of(workspace, finding)
-    if not texto.strip():
-        raise PageError("A nota está em branco.", "Nada foi mudado.", "Escreva a nota e guarde de novo.")
-    review.add_note(workspace, finding, by=reviewer_of(request), note=_note(texto), now=site_of(request).now())
+    review.add_note(workspace, finding, by=reviewer_of(request), note=texto, now=site_of(request).now())
     return _after(request, workspace, finding, finding, filters)
 
 
@@ -157,7 +147,7 @@ def add_photo(request: Request, finding: str, filters: QueueForm, foto: UploadFi
             finding,
             path,
             by=reviewer_of(request),
-            note=_note(legenda),
+            note=legenda,
             now=site_of(request).now(),
             file_name=foto.filename or "",
         )
@@ -174,36 +164,8 @@ def attribute(
 ) -> Response:
     """Say whose it is."""
     workspace = workspace_of(request)
-    glance = glance_of(workspace, finding)
-    _check_free(glance)
-    if operadora not in glance.operators:
-        raise PageError("Essa operadora não está no cadastro.", "Nada foi mudado.", "Escolha uma da lista.")
     review.attribute(workspace, {finding: versao}, operadora, by=reviewer_of(request), now=site_of(request).now())
     return _after(request, workspace, finding, finding, filters)
-
-
-# -- what was asked, before a stage is
-
-
-def _check_free(glance: Glance) -> None:
-    if glance.file.state == IN_CASE:
-        raise PageError(
-            f"O achado está no processo {glance.file.case}; nada foi mudado.",
-            "O que for dele se decide lá, com notificação, defesa e decisão.",
-            "Abra o processo.",
-        )
-
-
-def _note(text: str) -> str:
-    """Return a text as it may be kept, or say that it can't be."""
-    plain = text.replace("\r\n", "\n").strip()
-    if len(plain) > review.LONGEST_NOTE or not plain.replace("\n", " ").replace("\t", " ").isprintable():
-        raise PageError(
-            "O texto tem caracteres que não se veem, ou é longo demais.",
-            "Nada foi mudado.",
-            f"Escreva até {review.LONGEST_NOTE} letras, sem colar de outro programa.",
-        )
-    return plain
 
 
 # -- what is shown then

@@ -35,7 +35,7 @@ NO_TILE = bytes.fromhex(
 def list_layers(request: Request) -> Response:
     """Say which files the map draws, which of them are there, where to look first; have the others made."""
     site, workspace = site_of(request), workspace_of(request)
-    maker, plan = _maker(request), plan_tiles(workspace, site.today())
+    maker, plan = _maker(request), [f for f in plan_tiles(workspace, site.today()) if not f.is_empty]
     missing = [f for f in plan if not f.ready]
     if missing:
         maker.start()

@@ -35,7 +35,21 @@ function open(id) {
 
 document.addEventListener("geobill:abrir", (event) => open(event.detail.id));
 
+// the list says which queue is shown: what was sent before the filters changed goes on in that one
+function followQueue() {
+  const queue = $("#fila")?.dataset.consulta;
+  if (queue === undefined) return;
+  const fragments = [document, ...[...document.querySelectorAll("template")].map((e) => e.content)];
+  const all = (selector) => fragments.flatMap((f) => [...f.querySelectorAll(selector)]);
+  for (const link of all("[data-tecla=proximo], [data-tecla=anterior]")) {
+    const address = link.getAttribute("href").split("?")[0] + (queue ? `?${queue}` : "");
+    for (const name of ["href", "hx-get"]) link.setAttribute(name, address);
+  }
+  for (const field of all("input[name=fila]")) field.value = queue;
+}
+
 document.addEventListener("htmx:after:swap", () => {
+  followQueue();
   const now = { achado: opened()?.dataset.achado ?? null, versao: opened()?.dataset.versao, consulta: $("#fila")?.dataset.consulta };
   if (now.achado !== shown.achado || now.versao !== shown.versao) tellOpened();
   if (now.consulta !== shown.consulta) say("fila", { consulta: now.consulta ?? "" });
@@ -58,6 +72,7 @@ const acts = {
   fechar() {
     const back = opened()?.dataset.achado;
     $("#painel").replaceChildren($("#painel-vazio").content.cloneNode(true));
+    htmx.process($("#painel")); // what lies in a template wasn't looked at by htmx
     const queue = $("#fila").dataset.consulta;
     history.replaceState(history.state, "", queue ? `/achados?${queue}` : "/achados");
     tellOpened();

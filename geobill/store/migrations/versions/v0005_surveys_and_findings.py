@@ -27,13 +27,13 @@ TABLES = {
         operator TEXT, source_row INTEGER NOT NULL, segment TEXT NOT NULL, service TEXT, level TEXT, permitted TEXT,
         start_m REAL NOT NULL, end_m REAL NOT NULL, length_m TEXT NOT NULL, offset_mean_m TEXT, offset_p95_m TEXT,
         offset_max_m TEXT, confidence TEXT NOT NULL, width_m TEXT, permitted_width_m TEXT, volume_m3 TEXT,
-        permitted_volume_m3 TEXT, month_cents TEXT, geom GEOMETRY NOT NULL, PRIMARY KEY (fid), UNIQUE (id), FOREIGN
+        permitted_volume_m3 TEXT, geom GEOMETRY NOT NULL, PRIMARY KEY (fid), UNIQUE (id), FOREIGN
         KEY(survey) REFERENCES surveys (id), FOREIGN KEY(operator) REFERENCES operators (id) )""",
     "finding_acts": """CREATE TABLE finding_acts ( fid INTEGER NOT NULL, finding TEXT NOT NULL, kind TEXT NOT NULL, other TEXT,
         done_by TEXT NOT NULL, note TEXT NOT NULL, paper TEXT NOT NULL, file_name TEXT NOT NULL, recorded_at TEXT
         NOT NULL, PRIMARY KEY (fid), FOREIGN KEY(finding) REFERENCES findings (id) )""",
     "finding_states": """CREATE TABLE finding_states ( fid INTEGER NOT NULL, finding TEXT NOT NULL, state TEXT NOT NULL, version
-        INTEGER NOT NULL, operator TEXT, case_id TEXT, done_by TEXT NOT NULL, changed_at TEXT NOT NULL, PRIMARY KEY
+        INTEGER NOT NULL, operator TEXT, case_id TEXT, month_cents TEXT, done_by TEXT NOT NULL, changed_at TEXT NOT NULL, PRIMARY KEY
         (fid), UNIQUE (finding), FOREIGN KEY(finding) REFERENCES findings (id) )""",
 }
 INDEXES = (
