@@ -15,6 +15,7 @@ from geobill.domain.detection import (
     UNDECLARED_EQUIPMENT,
     FieldFinding,
     FindingFile,
+    Survey,
 )
 
 MOST_NAMED = 10
@@ -33,15 +34,15 @@ def is_equipment(finding: FieldFinding) -> bool:
 
 
 def find_objections(
-    files: Mapping[str, FindingFile], compared_on: Mapping[str, str], opened_on: date, default_width_m: Decimal | None
+    files: Mapping[str, FindingFile], surveys: Mapping[str, Survey], opened_on: date, default_width_m: Decimal | None
 ) -> list[Missing]:
     """Find why no case can be opened on findings; each with its article and what to do, empty where nothing is against it.
 
     Parameters
     ----------
     files : mapping of id to FindingFile
-    compared_on : mapping of survey's id to ISO date
-        As of which day each survey was compared.
+    surveys : mapping of id to Survey
+        Those in which they were found.
     opened_on : date
         Day of the case.
     default_width_m : Decimal, optional
@@ -50,13 +51,21 @@ def find_objections(
     if not files:
         return [Missing("no_finding", "10 § 1", "a case on findings names at least one: give --finding ID")]
     found = [*_decided(files), *_whose(files), *_of_several_kinds(files)]
-    late = sorted({f.finding.survey for f in files.values() if compared_on[f.finding.survey] > opened_on.isoformat()})
-    for survey in late:
-        message = (
-            f"a case of {opened_on.isoformat()} can't rest on the survey {survey}, compared as of {compared_on[survey]}: what it is "
-            "about was found by then; give a later --on"
-        )
-        found.append(Missing("before_the_survey", "10 § 1", message))
+    for survey in sorted({f.finding.survey for f in files.values()}):
+        compared_on, against = surveys[survey].compared_on, surveys[survey].against
+        if compared_on > opened_on.isoformat():
+            message = (
+                f"a case of {opened_on.isoformat()} can't rest on the survey {survey}, compared as of {compared_on}: what it is "
+                "about was found by then; give a later --on"
+            )
+            found.append(Missing("before_the_survey", "10 § 1", message))
+        if against is not None:
+            message = (
+                f"the survey {survey} was compared with the file {against}, and not with what is on record: what permits or the "
+                "register allow may lie there all the same, and nobody is accused without having looked; compare it with what is on "
+                "record (geobill detect without --against)"
+            )
+            found.append(Missing("not_against_the_record", "10 § 1", message))
     return [*found, *_measures(files, default_width_m)]
 
 

@@ -163,6 +163,7 @@ def detection_answer(found: Any) -> dict[str, Any]:
         "sha256": survey.sha256,
         "operator": survey.operator,
         "services": list(survey.services),
+        "against": survey.against,
         "on": survey.compared_on,
         "tolerance_m": plain(terms.tolerance_m),
         "min_length_m": plain(terms.min_length_m),
@@ -177,6 +178,7 @@ def detection_answer(found: Any) -> dict[str, Any]:
             for s in found.seen.set_aside
         ],
         "replaces": list(found.replaces),
+        "decided": list(found.decided),
         "findings": [
             {**finding_record(f), "geometry_wkt": wkt(shape)}
             for f, shape in zip(found.findings, found.shapes, strict=True)
@@ -212,6 +214,8 @@ def _said(data: dict[str, Any]) -> str:
             f"  equipment: {data['equipment_surveyed']} surveyed = {data['equipment_matched']} matched + "
             f"{data['equipment_undeclared']} undeclared; {data['equipment_missing']} missing in the survey"
         )
+    if data["decided"]:
+        lines.append(f"  {len(data['decided'])} decided before and left as decided: {', '.join(data['decided'][:10])}")
     for kind, found in kinds.items():
         metres = sum(Decimal(f["length_m"]) for f in found)
         lines.append(f"  {len(found)} × {kind}" + (f", {metres} m" if metres else ""))

@@ -8,6 +8,7 @@ import typer
 from geobill.cli import app as shared
 from geobill.cli.app import JsonOption, WorkspaceOption
 from geobill.cli.correct import describe_note
+from geobill.cli.month import by_case
 
 if TYPE_CHECKING:
     from geobill.pipeline.invoices import Booked
@@ -171,7 +172,7 @@ def _show_summary(data: dict[str, Any]) -> str:
     if data["kind"] == "invoice":
         for n, line in enumerate(data["lines"], 1):
             what = f"{line['length_m']} m in {line['zone']}" if line["kind"] == "network" else line["kind"]
-            lines.append(f"  {n:>3}  {what}: R$ {line['amount']}")
+            lines.append(f"  {n:>3}  {what}{by_case(line)}: R$ {line['amount']}")
     else:
         lines += describe_note(data).splitlines()[1:]
     for stands in data["standing"]:

@@ -1,5 +1,6 @@
 """The month's price, looked at."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,6 +77,13 @@ def decree_summary(data: dict[str, Any]) -> list[str]:
     ]
 
 
+def by_case(line: dict[str, Any]) -> str:
+    """Say by which cases a line is charged, and how many times over (arts. 10, 12); blank where by none."""
+    cases = line.get("cases") or ()
+    times = f" × {line['multiplier']}" if Decimal(line["multiplier"]) != 1 else ""
+    return f", case {' and '.join(cases)}{times}" if cases else ""
+
+
 def price_summary(data: dict[str, Any]) -> str:
     """Say what a priced month came to, for a person."""
     known = f", as known on {data['as_known_on']}" if "as_known_on" in data else ""
@@ -86,6 +94,10 @@ def price_summary(data: dict[str, Any]) -> str:
         lines.append(
             f"  {o['operator']}: R$ {o['total']} ({len(o['lines'])} lines, {o['network_length_m']} m, R {reducer})"
         )
+        charged: dict[str, Decimal] = {}
+        for line in o["lines"]:
+            charged[by_case(line)] = charged.get(by_case(line), Decimal(0)) + Decimal(line["amount"])
+        lines += [f"    of it{said}: R$ {amount}" for said, amount in charged.items() if said]
     for code in sorted({h["code"] for h in data["held"]}):
         mine = [h for h in data["held"] if h["code"] == code]
         lines.append(f"  held {len(mine)} × {code} (art. {mine[0]['article']}): {mine[0]['reason']}")

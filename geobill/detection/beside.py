@@ -8,10 +8,11 @@ import shapely
 from numpy.typing import NDArray
 
 from geobill.detection.chains import Chains
-from geobill.detection.intervals import Floats, Ints
+from geobill.detection.intervals import Floats, Ints, crowded
 
 NEAR = 1.3  # share of the reach: a line that wiggles out of it, but not beyond this, may be one within it
 _MOST_PAIRS = 500_000  # pairs of edges looked at together: memory stays the same, whatever lies where
+_MOST_PIECES = 20_000_000  # kept in all: beyond that memory would run out
 _LEAST_SIN, _MOST_SIN = 0.25, 0.64  # 14 and 40 degrees
 _SHORTEST_M = 1e-6
 
@@ -113,11 +114,20 @@ def find_beside(
         Metres.
     serves : callable
         Which rows of ``mine`` and ``others`` (arrays of positions) may be one another.
+
+    Raises
+    ------
+    InputError
+        If more lies within reach than memory bears.
     """
     found: list[tuple[Pieces, list[Floats]]] = []
+    seen = 0
     for e, f in _pairs(mine, others, NEAR * reach_m):
         fits = serves(mine.part_row[mine.part[e]], others.part_row[others.part[f]])
         found.append(_look(mine, e[fits], others, f[fits], reach_m))
+        seen += len(found[-1][0])
+        if seen > _MOST_PIECES:
+            raise crowded()
     if not found:
         found.append(_look(mine, np.zeros(0, dtype=np.int64), others, np.zeros(0, dtype=np.int64), reach_m))
     pieces = Pieces(*(np.concatenate([vars(p)[name] for p, _ in found]) for name in Pieces.__dataclass_fields__))

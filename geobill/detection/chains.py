@@ -15,8 +15,10 @@ from scipy.spatial import cKDTree
 
 from geobill.detection.drawn import Drawn
 from geobill.detection.intervals import Floats, Ints
+from geobill.errors import InputError
 
 JOINED_M = 0.02  # ends nearer than this are one node
+_MOST_MEETING = 50_000_000  # pairs of ends: memory would run out
 _MOST_AT_A_NODE = 12  # where more ends meet, no line carries on through
 _TURNS_BACK = -0.5  # cosine: two ends alone at a node are one line unless it would turn by more than 120 degrees
 _CARRIES_ON = 0.5  # … among more ends, unless it would turn by more than 60
@@ -138,9 +140,16 @@ def _nodes(ends: Floats, kind: Ints) -> Ints:
     """Node of each end."""
     if not len(ends):
         return np.zeros(0, dtype=np.int64)
-    pairs = cKDTree(np.c_[ends, kind * _KINDS_APART]).query_pairs(JOINED_M, output_type="ndarray")
-    graph = coo_array((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(len(ends), len(ends)))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
+    places, place = np.unique(np.c_[ends, kind * _KINDS_APART], axis=0, return_inverse=True)
+    tree = cKDTree(places)
+    if tree.count_neighbors(tree, JOINED_M) > _MOST_MEETING:
+        raise InputError(
+            f"So many lines end within {JOINED_M * 100:g} cm of one another that none can be told from the next: that is a fault of "
+            "the file. Nothing was changed. Look at it with geobill inspect."
+        )
+    pairs = tree.query_pairs(JOINED_M, output_type="ndarray")
+    graph = coo_array((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(len(places), len(places)))
+    return connected_components(graph, directed=False)[1].astype(np.int64)[place.reshape(-1)]
 
 
 def _partners(node: Ints, inward: Floats) -> Ints:

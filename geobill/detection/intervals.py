@@ -3,9 +3,20 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from geobill.errors import InputError
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Won = tuple[Floats, Floats, Ints]  # start, end, which interval
+_MOST_CELLS = 40_000_000  # beyond that memory would run out
+
+
+def crowded() -> InputError:
+    """Refusal of more than memory bears: so many lines in one place that matching them says nothing."""
+    return InputError(
+        "So many lines lie within the tolerance of one another that nothing can be told apart. Nothing was changed. Give a "
+        "smaller tolerance, or look at the file with geobill inspect: a line may stand in it a thousand times."
+    )
 
 
 def united(start: Floats, end: Floats, bridged_m: float = 0.0) -> tuple[Floats, Floats]:
@@ -57,6 +68,8 @@ def contested(start: Floats, end: Floats, cost: Floats) -> tuple[Won, Won]:
         return nothing, nothing
     edge = np.unique(np.r_[start, end])
     first, last = np.searchsorted(edge, start), np.searchsorted(edge, end)
+    if int((last - first).sum()) > _MOST_CELLS:
+        raise crowded()
     which = np.repeat(np.arange(len(start)), last - first)
     cell = counted(last - first) + first[which]
     order = np.lexsort((which, cost[which], cell))

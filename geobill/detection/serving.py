@@ -11,7 +11,7 @@ from geobill.detection.beside import Pieces
 from geobill.detection.chains import Chains
 from geobill.detection.intervals import Floats, Ints, contested, outside, overlapping, united
 
-_ROUNDS = 64
+_ROUNDS = 256  # a round for each cable in one place that is as near as the next
 _MOVES, _LONGEST_PATH = 24, 6
 _WORTH_MOVING_M = 1.0
 _LEAST_M = 1e-3  # what is shorter is rounding

@@ -70,6 +70,8 @@ OBSTACLE_WORDS: dict[str, str] = {
     "several_operators": "os achados são de mais de uma operadora, e cada uma se ouve em seu processo",
     "several_kinds": "o não declarado (art. 10) e o que difere da permissão (art. 4º) se julgam em processos separados",
     "before_the_survey": "o dia é anterior à comparação do levantamento",
+    "not_against_the_record": "o levantamento foi comparado com um arquivo, e não com o cadastro: compare-o com o cadastro antes",
+    "seen_twice": "um achado está no lugar de outro, de outra comparação: o que está ali se julga uma vez, num só processo",
     "no_width": "o levantamento não dá a largura de um trecho, e sem ela não há preço: informe a largura",
     "no_volume": "o levantamento não dá o volume de um equipamento, e sem ele não há preço: mande medir, ou deixe-o fora do processo",
 }

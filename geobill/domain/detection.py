@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import hypot
 
+from geobill.domain.record import added
+
 UNDECLARED_SEGMENT, UNDECLARED_EQUIPMENT = "undeclared_segment", "undeclared_equipment"
 WIDER, LARGER, MORE = "wider_than_permitted", "larger_than_permitted", "more_than_permitted"
 MISSING, MOVED = "missing_in_survey", "moved"
@@ -65,6 +67,7 @@ class DetectionTerms:
 class Survey:
     """One comparison of a survey with what was permitted: from which files, on which terms, with what sums.
 
+    ``against`` names the file that it was compared with instead of what is on record (None where it was the record).
     ``default_width_m`` prices what the survey measured no width of. ``figures`` are metres and counts as exact text by name,
     ``warnings`` findings on the files. Where ``suspect`` says why,
     the survey misses as a whole and nothing was found in it.
@@ -83,6 +86,7 @@ class Survey:
     compared_on: str = ""
     by: str = ""
     default_width_m: Decimal | None = None
+    against: str | None = added(None)
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,11 @@ def _price(workspace: Workspace, connection: Connection, file: CaseFile, act: Ca
         rows = (frozenset(file.case.segments), frozenset(file.case.equipment))
         lines, held, _ = Past(stored, file.case.operator).lines(month, *rows)
         rounding = stored.policy(month).rounding
-    except (InputError, LawError, PolicyError):  # no map, no figures for that month: the paper says that the price isn't known
+    except (
+        InputError,
+        LawError,
+        PolicyError,
+    ):  # no map, no figures for that month: the paper says that the price isn't known
         return None
     if held or not lines:
         return None

@@ -149,7 +149,11 @@ def price_next_month(workspace: Workspace, case: str, today: date) -> NextMonth 
         month = _next_month(workspace, connection, file, today)
         try:
             bill = stored.price(month, operator=file.case.operator).bill
-        except (InputError, LawError, PolicyError) as refused:  # no map, no figures of law: the page says what the program says
+        except (
+            InputError,
+            LawError,
+            PolicyError,
+        ) as refused:  # no map, no figures of law: the page says what the program says
             return NextMonth(month, refused=str(refused))
     mine = next((o for o in bill.operators if o.operator.id == file.case.operator), None)
     lines = tuple((n, li) for n, li in enumerate(mine.lines if mine else (), 1) if case in li.cases)

@@ -26,10 +26,13 @@ from geobill.frames import FOUND
 from geobill.intake.crs import label
 from geobill.intake.shift import find_datum_shift
 from geobill.pipeline.finding_prices import price_findings
+from geobill.pipeline.judged_once import find_decided, part_decided
 from geobill.pipeline.month import Stored
 from geobill.pipeline.place import place_of
+from geobill.pipeline.review import check_name
 from geobill.pipeline.survey_files import FieldFile, Seen, as_permitted, read_field_file
 from geobill.pricing.in_force import stands
+from geobill.store.finding_queue import FindingQueue
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
 
@@ -73,6 +76,7 @@ class Detection:
     seen: Seen
     warnings: tuple[Finding, ...]
     replaces: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
     against: tuple[gpd.GeoDataFrame, gpd.GeoDataFrame] | None = None
 
 
@@ -105,10 +109,11 @@ def detect(
     InputError
         If the file, the operator or a service can't be used, or this very file was compared already.
     """
-    place = place_of(workspace)
+    place, by = place_of(workspace), check_name(by) if by else by
     with (workspace.database.read if dry_run else workspace.database.write)() as connection:
         stored = Stored(workspace, connection)
-        register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
+        tables, srid = workspace.database.tables, workspace.database.srid
+        register, queue = SurveyRegister(connection, tables, srid), FindingQueue(connection, tables, srid)
         _check_operator(wanted.operator, stored)
         seen = _only(read_field_file(source, place, list(stored.operators)), wanted)
         segments, equipment = _permitted(stored, seen, wanted, place)
@@ -126,6 +131,9 @@ def detect(
         boxes = detect_equipment(seen.equipment, _numbered(equipment), wanted.terms)
         both = ((lines.findings, segments), (boxes.findings, equipment))
         found = _joined([] if suspect else [_named(f, rows) for f, rows in both], place)
+        compared = {s.id: s.operator for s in register.load_surveys().values() if _is_of(s, seen)}
+        before_this = takes_place_of(compared, wanted.operator) if wanted.again else ()
+        found, decided = part_decided(found, find_decided(register, queue, before_this))
         new_id = register.new_id()
         amounts, unpriced = price_findings(stored, found, BillingMonth.of(wanted.on), wanted.default_width_m)
         replaces = takes_place_of(before, wanted.operator) if wanted.again else ()
@@ -146,6 +154,7 @@ def detect(
             compared_on=wanted.on.isoformat(),
             by=by,
             default_width_m=wanted.default_width_m,
+            against=None if wanted.against is None else wanted.against.path.name,
         )
         kept, shapes = not dry_run and suspect is None, found.geometry.to_numpy()
         if kept:
@@ -153,7 +162,12 @@ def detect(
             for old in replaces:
                 register.replace(old, new_id, by, now)
     against = None if wanted.against is None else (segments, equipment)
-    return Detection(survey, kept, findings, shapes, seen, warnings, replaces if kept else (), against)
+    return Detection(survey, kept, findings, shapes, seen, warnings, replaces if kept else (), decided, against)
+
+
+def _is_of(survey: Survey, seen: Seen) -> bool:
+    """Whether a comparison was one of these very bytes and layers, whatever became of it."""
+    return (survey.sha256, survey.layer) == (seen.sha256, seen.layer)
 
 
 def takes_place_of(before: Mapping[str, str | None], operator: str | None) -> tuple[str, ...]:

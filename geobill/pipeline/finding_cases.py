@@ -31,6 +31,7 @@ from geobill.pipeline.billing import check_folder, write_files
 from geobill.pipeline.blocks import refusal
 from geobill.pipeline.case_grounds import render_auto
 from geobill.pipeline.cases import CaseState, case_folder, find_case, record_case, state_of
+from geobill.pipeline.judged_once import find_seen_twice
 from geobill.pipeline.law import load_law
 from geobill.pipeline.month import Stored
 from geobill.pipeline.review import check_name, find_files
@@ -109,7 +110,7 @@ def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening
         for conflict in register.find_conflicts(marks, seen):
             raise conflict
         surveys = register.load_surveys()
-        against = _objections(files, surveys, opening)
+        against = _objections(connection, workspace, files, surveys, opening)
         if against:
             raise InputError(refusal("No case can be opened on these findings", against))
         kind, operator = _kind_and_operator(files, opening)
@@ -157,7 +158,8 @@ def objections_to(workspace: Workspace, findings: Iterable[str], opening: Openin
     """Say what is against opening a case on findings, as they are now; unknown ids are refused."""
     with workspace.database.read() as connection:
         register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
-        return _objections(find_files(register, findings), register.load_surveys(), opening)
+        files = find_files(register, findings)
+        return _objections(connection, workspace, files, register.load_surveys(), opening)
 
 
 @dataclass(frozen=True)
@@ -182,9 +184,18 @@ def find_narrow(workspace: Workspace, findings: Iterable[str]) -> Narrow:
 # -- what a case is about
 
 
-def _objections(files: Mapping[str, FindingFile], surveys: Mapping[str, Survey], opening: Opening) -> list[Missing]:
-    compared_on = {s.id: s.compared_on for s in surveys.values()}
-    return find_objections(files, compared_on, opening.opened_on, opening.default_width_m)
+def _objections(
+    connection: Connection,
+    workspace: Workspace,
+    files: Mapping[str, FindingFile],
+    surveys: Mapping[str, Survey],
+    opening: Opening,
+) -> list[Missing]:
+    tables, srid = workspace.database.tables, workspace.database.srid
+    register, queue = SurveyRegister(connection, tables, srid), FindingQueue(connection, tables, srid)
+    cases = CaseRegister(connection, tables).load_files()
+    found = find_objections(files, surveys, opening.opened_on, opening.default_width_m)
+    return [*found, *find_seen_twice(register, queue, files, surveys, cases)]
 
 
 def _kind_and_operator(files: Mapping[str, FindingFile], opening: Opening) -> tuple[str, str]:

@@ -325,3 +325,23 @@ def test_a_survey_that_is_what_is_permitted_shows_nothing(drawn):
     lines = [line(*p) for p in drawn]
     result = found(lines, lines)
     assert result.undeclared_m == 0
+
+
+def test_as_many_surveyed_as_permitted_cables_in_one_place_are_all_matched():
+    many = [line((0, 0), (100, 0))] * 150
+    result = found(many, many)
+    assert (result.more_m, result.missing_m) == (0, 0)
+
+
+def test_thousands_of_lines_that_begin_in_one_place_are_borne():
+    ends = [(0.5 * np.cos(a), 0.5 * np.sin(a)) for a in np.linspace(0, 2 * np.pi, 40_000)]
+    drawn = [line((0, 50), (x, 50 + y)) for x, y in ends]
+    assert found(drawn, [STREET]).below_minimum_m == 20_000
+
+
+@pytest.mark.parametrize("limit", ["geobill.detection.intervals._MOST_CELLS", "geobill.detection.beside._MOST_PIECES"])
+def test_more_than_can_be_told_apart_is_refused(monkeypatch, limit):
+    monkeypatch.setattr(limit, 2_000)
+    star = [STREET] * 50
+    with pytest.raises(InputError, match="nothing can be told apart"):
+        detect_lines(survey(star), permitted(star), terms())

@@ -99,8 +99,14 @@ def test_the_same_file_is_compared_once_unless_again(workspace, field):
     )
     anew = detect(workspace, field, *maps("segment=id"), "--again")
     assert anew["replaces"] == ["V00001"]
+    assert anew["decided"] == [first[0]["id"]]
     listed = done("finding", "list", "--order", "id", workspace=workspace)["findings"]
-    assert [(f["survey"], f["state"]) for f in listed] == [("V00001", "dismissed"), *[("V00002", "suspected")] * 3]
+    assert [(f["survey"], f["state"]) for f in listed] == [("V00001", "dismissed"), *[("V00002", "suspected")] * 2]
+    assert sorted(f["segment"] for f in listed) == ["A", "B", "C"], "what was decided isn't asked a second time"
+    metres = sum(Decimal(f["length_m"]) for f in listed)
+    assert metres == Decimal(anew["undeclared_m"])
+    third = detect(workspace, field, *maps("segment=id"), "--again", "--tolerance", "3.1")
+    assert (third["decided"], len(third["findings"])) == ([first[0]["id"]], 2)
 
 
 def test_the_same_file_for_somebody_else_is_compared_and_said(workspace, field, tmp_path):
@@ -266,3 +272,39 @@ def test_a_kind_with_nothing_on_record_is_left_out_and_said(workspace, tmp_path)
     assert found["equipment_surveyed"] == "0"
     (said,) = [w for w in found["warnings"] if w["code"] == "not_compared"]
     assert "No cabinet of alfa is on record" in said["message"]
+
+
+def test_what_two_comparisons_show_is_charged_by_one_case(workspace, field):
+    detect(workspace, field, *maps("segment=id"))
+    again = done("detect", "--survey", field, *ROUND, *maps("segment=id"), workspace=workspace)
+    mine = next(f["id"] for f in again["findings"] if f["segment"] == "B")
+    done("finding", "attribute", mine, "--operator", "alfa", "--by", "Bia", workspace=workspace)
+
+    def opened(*findings):
+        named = [x for f in findings for x in ("--finding", f)]
+        more = ("--subject", "Cabo", "--by", "Bia", "--default-width", "0.5")
+        return geobill("case", "open", *more, *named, workspace=workspace)
+
+    first = next(f for f in done("finding", "list", workspace=workspace)["findings"] if f["id"] == mine)
+    twin = first["id"].replace("V00002", "V00001")
+    for refused in (opened(twin, mine), opened(twin) and opened(mine)):
+        assert refused.code == 1
+        assert f"{mine} lies where {twin}" in refused.err
+    assert "2026-001" in refused.err or "case" in refused.err
+
+
+def test_no_case_rests_on_a_comparison_with_a_file(workspace, field, tmp_path):
+    other = survey(tmp_path / "outro.geojson", ("Q", ((0, 5), (500, 5))))
+    found = detect(workspace, field, "--against", other, "--default-width", "0.5", *maps("segment=id"))
+    assert found["against"] == "outro.geojson"
+    accused = next(f for f in found["findings"] if f["segment"] == "A")
+    assert Decimal(accused["length_m"]) > 700, "500 m of it are permitted, on record"
+    more = ("--subject", "Cabo", "--by", "Bia", "--default-width", "0.5", "--finding", accused["id"])
+    refused = geobill("case", "open", *more, workspace=workspace)
+    assert refused.code == 1
+    assert "was compared with the file outro.geojson, and not with what is on record" in refused.err
+
+
+def test_a_name_that_cant_be_seen_is_refused(workspace, field):
+    refused = geobill("detect", "--survey", field, *ROUND, "--by", "a\nb", workspace=workspace)
+    assert (refused.code, "is no name" in refused.err) == (1, True)

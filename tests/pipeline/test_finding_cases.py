@@ -157,6 +157,16 @@ def test_confirming_with_a_proven_day_records_both_or_neither(life):
     assert "geobill bill --retroactive C1" in past["fix"]
 
 
+def test_the_screen_names_the_case_of_a_double_line(life):
+    root, said = life
+    number = said["bill"]["invoices"][0]["number"]
+    shown = geobill("invoice", "show", number, workspace=root).out
+    assert "500.00 m in Z1, case C1 × 2: R$ 1500.00" in shown
+    assert "equipment, case C1 × 2: R$ 600.00" in shown
+    assert shown.count("C1") == 2
+    assert "of it, case C1 × 2: R$ 2100.00" in geobill("price", "--month", "2026-12", workspace=root).out
+
+
 def test_next_months_invoice_carries_the_double_line_with_the_case_number(life):
     _, said = life
     (operator,) = said["month"]["operators"]
@@ -185,7 +195,7 @@ def test_next_months_invoice_carries_the_double_line_with_the_case_number(life):
     assert "EM DOBRO" in text
     (annex,) = [f for f in said["bill"]["files"] if f.endswith(".gpkg") and "/anexo-" in f]
     pieces = pyogrio.read_dataframe(annex, layer="pecas").set_index("trecho")["processo"]
-    assert pieces.to_dict() == {"S1": None, ONE: "C1", TWO: "C1"}
+    assert pieces.dropna().to_dict() == {ONE: "C1", TWO: "C1"}, "and none of S1"
     assert list(pyogrio.read_dataframe(annex, layer="armarios")["processo"]) == ["C1"]
 
 

@@ -318,6 +318,8 @@ def test_an_area_is_drawn_by_keyboard_alone(bia):
     tab_to(bia, "[action$='/operadora'] button")
     bia.press("Enter")
     assert "Alfa Telecomunicações" in bia.opened(NOBODYS, 1).inner_text()
+    # 60.01 m × 0.50 × R$ 200 × 3 % × 50 %: whose it is decides what it is worth
+    assert "R$ 90,02" in plain(bia.page.text_content(f"#linha-{NOBODYS}"))
 
 
 def test_a_case_goes_step_by_step_to_the_double_line(day, bia, tmp_path):
