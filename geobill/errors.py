@@ -37,6 +37,10 @@ class StoreError(GeobillError):
     """The workspace can't be opened, read or written."""
 
 
+class BusyError(StoreError):
+    """Another program is writing into the store, and went on for longer than a command waits."""
+
+
 class ConflictError(GeobillError):
     """Somebody else changed in between what a person decides on: nothing of theirs is written over.
 

@@ -61,7 +61,9 @@ app.add_typer(deposit_app, name="deposit", short_help="The deposit (caução): t
 app.add_typer(fee_app, name="fee", short_help="Emolumentos that a decree costs.")
 app.add_typer(decree_app, name="decree")
 app.command()(detect)
-app.add_typer(finding_app, name="finding", short_help="What surveys found: what waits for a decision, what was decided.")
+app.add_typer(
+    finding_app, name="finding", short_help="What surveys found: what waits for a decision, what was decided."
+)
 app.add_typer(case_app, name="case", short_help="What is held against an operator, step by step (arts. 4, 9, 10, 12).")
 case_app.command("sync")(case_sync)
 app.command()(qgis)

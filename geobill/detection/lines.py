@@ -17,7 +17,7 @@ from geobill.detection.line_rule import TO_RIVAL, LineRule
 from geobill.detection.offsets import Offsets, offsets, offsets_to
 from geobill.detection.rules import RULES
 from geobill.domain.detection import DetectionTerms
-from geobill.domain.network import LAWFUL
+from geobill.domain.network import DOUBLED, SUSPECTED
 from geobill.frames import FOUND, SEGMENTS, SURVEY_LINES, check_columns, whole_units
 
 _CENTIMETRE = Decimal("0.01")
@@ -98,9 +98,10 @@ class _Side:
     @cached_property
     def near(self) -> Drawn:
         """What distances are taken to: of what is on record only the lawful rows, not those that a case is about."""
-        if "status" not in self.frame.columns or (theirs := self.frame["status"].isin(LAWFUL).to_numpy()).all():
+        if "status" not in self.frame.columns:  # a survey
             return self.lines
-        return drawn(np.asarray(self.frame.geometry.values)[theirs])
+        accused = self.frame["status"].isin(DOUBLED | {SUSPECTED}).to_numpy()
+        return drawn(np.asarray(self.frame.geometry.values)[~accused]) if accused.any() else self.lines
 
     @cached_property
     def widths(self) -> Floats:

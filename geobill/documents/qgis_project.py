@@ -99,7 +99,9 @@ def project_qgs(project: Project) -> str:
     properties = SubElement(root, "properties")
     SubElement(SubElement(properties, "Paths"), "Absolute", type="bool").text = "false"
     SubElement(SubElement(properties, "SpatialRefSys"), "ProjectionsEnabled", type="int").text = "1"
-    SubElement(SubElement(properties, "Measure"), "Ellipsoid", type="QString").text = "NONE"  # in plan, as it is charged
+    SubElement(
+        SubElement(properties, "Measure"), "Ellipsoid", type="QString"
+    ).text = "NONE"  # in plan, as it is charged
     presets = SubElement(root, "visibility-presets")
     for theme in project.themes:
         _add_theme(presets, theme, layers, project.groups)

@@ -26,7 +26,7 @@ class BillingMonth:
     def parse(cls, text: str) -> "BillingMonth":
         """Read ``YYYY-MM``; anything else is refused with the form that is meant."""
         found = re.fullmatch(r"(\d{4})-(\d{2})", text.strip(), re.ASCII)
-        if not found or not 1 <= int(found[2]) <= 12 or not 1 <= int(found[1]) <= 9998:
+        if not found or not 1 <= int(found[2]) <= 12 or not 2 <= int(found[1]) <= 9998:
             raise InputError(
                 f"{text!r} is not a month. A month decides the days, the rates and the map edition that are charged: "
                 "write it as YYYY-MM, from 01 to 12, for example 2026-11."

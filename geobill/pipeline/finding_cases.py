@@ -34,7 +34,7 @@ from geobill.pipeline.cases import CaseState, case_folder, find_case, record_cas
 from geobill.pipeline.judged_once import find_seen_twice
 from geobill.pipeline.law import load_law
 from geobill.pipeline.month import Stored
-from geobill.pipeline.review import check_name, find_files
+from geobill.pipeline.review import check_name, check_not_replaced, find_files
 from geobill.store.batches import Batches
 from geobill.store.cases import CaseRegister
 from geobill.store.finding_queue import FindingQueue
@@ -106,6 +106,7 @@ def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening
     with workspace.database.write() as connection:
         register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
         files = find_files(register, seen)
+        check_not_replaced(register, files)
         marks = [FindingAct(i, IN_CASE, by, "", opening.id) for i in files]
         for conflict in register.find_conflicts(marks, seen):
             raise conflict

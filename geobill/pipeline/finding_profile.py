@@ -113,11 +113,11 @@ def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
         rights = load_rights(workspace, connection)
     found, survey = glance.file.finding, glance.survey
     near = _bounds(shape, PROFILE_REACHES * survey.terms.reach_m)
-    permitted = read_rows(workspace.database.path, "segments", batches, PERMITTED_COLUMNS, near)
+    permitted = read_rows(workspace.database, "segments", batches, PERMITTED_COLUMNS, near)
     allowed = held_against(rights.follow(permitted), survey)
     other = allowed
     if found.kind == MISSING:
-        other = read_rows(workspace.database.path, "survey_lines", [Source(survey.id, "", "")], ["segment"], near)
+        other = read_rows(workspace.database, "survey_lines", [Source(survey.id, "", "")], ["segment"], near)
     return Sheet(
         look=Look(glance.file, survey, glance.compared_at, shape),
         operators=glance.operators,

@@ -71,9 +71,11 @@ def read_background(path: Path) -> Background:
 
 def find_tile(folder: Path, z: int, x: int, y: int) -> tuple[Path, str] | None:
     """Return a tile of a folder with its type of content; None where there is none, or where it leads out of the folder."""
+    if not (0 <= z <= MOST_ZOOM and 0 <= x < 2**z and 0 <= y < 2**z):
+        return None
     root = folder.resolve()
     for ending, kind in IMAGES.items():
-        path = (root / str(int(z)) / str(int(x)) / f"{int(y)}{ending}").resolve()
+        path = (root / str(z) / str(x) / f"{y}{ending}").resolve()
         if path.is_relative_to(root) and path.is_file():
             return path, kind
     return None

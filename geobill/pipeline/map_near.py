@@ -82,7 +82,7 @@ def _network(
     with workspace.database.read() as connection:
         rights = load_rights(workspace, connection)
     return [
-        rights.follow(read_rows(workspace.database.path, table, files[0].sources, columns, bounds))
+        rights.follow(read_rows(workspace.database, table, files[0].sources, columns, bounds))
         for table, columns, _ in DRAWN[PERMITTED]
     ]
 
@@ -91,7 +91,7 @@ def _surveyed(workspace: Workspace, files: list[TileFile], bounds: tuple[float, 
     if not files:
         return _shapes([])
     return _shapes(
-        [read_rows(workspace.database.path, table, files[0].sources, (), bounds) for table, _, _ in DRAWN[SURVEYED]]
+        [read_rows(workspace.database, table, files[0].sources, (), bounds) for table, _, _ in DRAWN[SURVEYED]]
     )
 
 

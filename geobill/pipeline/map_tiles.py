@@ -34,7 +34,9 @@ OVERVIEW, DETAIL = "overview", "detail"
 ZOOM = {OVERVIEW: 10, DETAIL: 14}  # at 23° south a tile is 36 km wide, or 2.25 km
 MOST_IN_OVERVIEW = 20_000  # rows of a network: from afar the longest show where it runs
 SHORT_M = 80.0  # a finding below this is hardly a pixel from afar: there it is a point
-FILE_NAME = re.compile(r"(findings|zones|permitted|surveyed)(-V\d{5,})?-(overview|detail)-[0-9a-f]{16}\.pmtiles")
+FILE_NAME = re.compile(
+    r"(findings|zones|permitted|surveyed)(-V\d{5,9})?-(overview|detail)-[0-9a-f]{16}\.pmtiles", re.ASCII
+)
 # 16,384 steps across a tile are 0.14 m in the detail; nothing is left out of a full tile, nor drawn more coarsely
 TILE_OPTIONS = {"EXTENT": "16384", "BUFFER": "512", "MAX_SIZE": "200000000", "MAX_FEATURES": "100000000"}
 Say = Callable[[str], None]
@@ -179,7 +181,7 @@ def _load(workspace: Workspace, file: TileFile, on: date) -> gpd.GeoDataFrame:
     with workspace.database.read() as connection:
         rights = load_rights(workspace, connection)
     for table, columns, properties in DRAWN[file.layer]:
-        part = read_rows(workspace.database.path, table, file.sources, columns)
+        part = read_rows(workspace.database, table, file.sources, columns)
         if file.layer == PERMITTED:
             part = lawful(rights.follow(part), on)
         parts.append(properties(part).set_geometry(part.geometry))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import geopandas as gpd
 import numpy as np
@@ -12,10 +13,12 @@ from sqlalchemy import Connection
 
 from geobill.domain.detection import (
     ATTRIBUTED,
+    DECIDING,
     DISMISSED,
     IN_CASE,
     NOTED,
     PHOTOGRAPHED,
+    SUSPECTED,
     UNDONE,
     UPHELD,
     FindingAct,
@@ -91,13 +94,16 @@ def look_at(workspace: Workspace, finding: str) -> Look:
 
 
 def find_next(workspace: Workspace, query: Query, after: str | None) -> str | None:
-    """Return the finding that comes after one in a query's order, else the first that isn't that one; None where there is none."""
+    """Return the finding that comes after one in a query's order, after the last the first; None where there is no other.
+
+    The one itself needn't be in the query any more: somebody may have decided it, and its place still counts.
+    """
     with workspace.database.read() as connection:
         return _queue(workspace, connection).find_beside(query, after)
 
 
 def find_previous(workspace: Workspace, query: Query, before: str | None) -> str | None:
-    """Return the finding that comes before one in a query's order, else the last that isn't that one; None where there is none."""
+    """Return the finding that comes before one, as :func:`find_next`; before the first the last."""
     with workspace.database.read() as connection:
         return _queue(workspace, connection).find_beside(query, before, backwards=True)
 
@@ -175,6 +181,9 @@ def decide(
     with workspace.database.write() as connection:
         register = _register(workspace, connection)
         files = find_files(register, seen)
+        if not partly:
+            check_not_replaced(register, files)
+        gone = find_replaced(register, files)
         taken = [i for i, f in files.items() if f.state == IN_CASE]
         if taken and not partly:
             case = files[taken[0]].case or ""
@@ -184,7 +193,11 @@ def decide(
                 "in_case",
                 case,
             )
-        acts = [FindingAct(i, kind, by, note) for i, f in files.items() if i not in taken and f.state != kind]
+        acts = [
+            FindingAct(i, kind, by, note)
+            for i, f in files.items()
+            if i not in taken and i not in gone and not _is_repeated(f, kind, by, note, seen[i])
+        ]
         return _save(register, acts, seen, now, partly)
 
 
@@ -264,11 +277,52 @@ def find_files(register: SurveyRegister, ids: Iterable[str]) -> dict[str, Findin
     return files
 
 
+def _is_repeated(file: FindingFile, kind: str, by: str, note: str, seen: int) -> bool:
+    """Say whether a decision stands already, as its author saw or because they sent it twice.
+
+    Where somebody else came first with the same one it isn't: its author is told, and their reason isn't dropped in silence.
+    """
+    if file.state != kind:
+        return False
+    last = next(a for a in reversed(file.acts) if a.kind in DECIDING)
+    return file.version == seen or (last.kind, last.by, last.note) == (kind, by, note)
+
+
+def find_replaced(register: SurveyRegister, files: Mapping[str, FindingFile]) -> list[str]:
+    """Find those that left the queue undecided when their survey was compared anew: what they are about has a finding there."""
+    replaced = register.replaced()
+    return [i for i, f in files.items() if f.state == SUSPECTED and f.finding.survey in replaced]
+
+
+def check_not_replaced(register: SurveyRegister, files: Mapping[str, FindingFile]) -> None:
+    """Refuse findings that left the queue: the same metres would be held against somebody twice."""
+    gone = find_replaced(register, files)
+    if gone:
+        raise ReviewError(
+            f"{_named(gone)}: the survey was compared anew since, and what this is about has a finding of its own there; both would "
+            "count the same metres. Nothing was changed. See geobill finding list.",
+            "replaced",
+            _named(gone),
+        )
+
+
 # -- what was typed
+
+
+def spaced(text: str) -> str:
+    r"""Return a text whose spaces are plain and whose lines end plainly: what is copied from a page or a paper has others.
+
+    Examples
+    --------
+    >>> spaced(" R$\u00a0300,00\r\n")
+    'R$ 300,00'
+    """
+    return "".join(" " if category(c) == "Zs" else c for c in text.replace("\r\n", "\n")).strip()
 
 
 def check_name(by: str) -> str:
     """Return who acts; a blank or unprintable name is refused."""
+    by = spaced(by)
     if not by.strip() or not by.isprintable() or len(by) > 120:
         raise ReviewError(
             f"{by[:120]!r} is no name: each act says who did it, in up to 120 letters. Nothing was changed.", "no_name"
@@ -278,7 +332,7 @@ def check_name(by: str) -> str:
 
 def check_note(note: str) -> str:
     """Return a note as it is kept; control characters other than line breaks, and very long texts, are refused."""
-    text = note.replace("\r\n", "\n").strip()
+    text = spaced(note)
     if not text.replace("\n", " ").replace("\t", " ").isprintable() or len(text) > LONGEST_NOTE:
         raise ReviewError(
             f"The note holds characters that can't be seen, or more than {LONGEST_NOTE} of them. Nothing was changed. Type it anew.",

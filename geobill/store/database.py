@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, select, text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.pool import NullPool
 
-from geobill.errors import StoreError
+from geobill.errors import BusyError, StoreError
 from geobill.store import gpkg
 from geobill.store.geometry import register_functions
 from geobill.store.tables import SCHEMA_VERSION, Tables, make_tables
@@ -214,13 +214,15 @@ def _explained(path: Path) -> Iterator[None]:
         said = str(getattr(fault, "orig", fault))
         for sign, advice in _ADVICE:
             if sign in said:
-                raise StoreError(f"{path}: {advice} Nothing was changed. (SQLite: {said})") from None
+                refusal = BusyError if sign == _BUSY else StoreError
+                raise refusal(f"{path}: {advice} Nothing was changed. (SQLite: {said})") from None
         raise
 
 
+_BUSY = "locked"
 _ADVICE = (
     (
-        "locked",
+        _BUSY,
         "another program is writing to it (another geobill, or QGIS with unsaved edits): close or save there, then try again.",
     ),
     (

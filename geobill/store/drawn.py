@@ -3,18 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from typing import Any
 
 import geopandas as gpd
-import pyogrio
-from pyogrio.errors import DataSourceError
-from sqlalchemy import Connection, and_, func, select, text
+import numpy as np
+import pandas as pd
+import shapely
+from sqlalchemy import Connection, LargeBinary, and_, func, select, text, type_coerce
 
 from geobill.domain.detection import REPLACED, SUSPECTED
-from geobill.errors import StoreError
 from geobill.store.batches import not_in_force
+from geobill.store.database import Database
+from geobill.store.geometry import header_length
 from geobill.store.tables import Tables
 
+MOST_BOUND = 500  # keys in one statement
+# of a GeoPackage geometry: eight bytes, then the envelope as geobill writes it (store.geometry), which these flags tell
+HEAD_BYTES, PLAIN_FLAGS = 40, 0b011
 MOST_NEAR = 2000  # rows of one layer around a finding
 # table → its column that names the batch or the survey
 SOURCE_COLUMN = {
@@ -113,18 +118,21 @@ class Drawn:
 
 
 def read_rows(
-    path: Path,
+    database: Database,
     layer: str,
     sources: Sequence[Source],
     columns: Sequence[str],
     bounds: tuple[float, float, float, float] | None = None,
 ) -> gpd.GeoDataFrame:
-    """Read what is drawn of some batches or surveys, in the workspace's system; by GDAL, in a tenth of the time and memory.
+    """Read what is drawn of some batches or surveys, in the workspace's system, by ``fid``.
+
+    Not by GDAL, though it is quicker: it brings a SQLite of its own, and when that closes the file the system drops every lock
+    that this process holds on it (POSIX). Another thread's decision would then be written beside another program's, and be lost.
+    See "How To Corrupt An SQLite Database File", 2.2.1.
 
     Parameters
     ----------
-    path : Path
-        ``cadastre.gpkg``.
+    database : Database
     layer : str
         A table of :data:`SOURCE_COLUMN`.
     sources : sequence of Source
@@ -136,22 +144,37 @@ def read_rows(
 
     Raises
     ------
-    StoreError
+    BusyError
         If the store is being written all the while.
     """
-    named = ", ".join("'" + source.id.replace("'", "''") + "'" for source in sources)
-    near = {} if bounds is None else {"bbox": bounds, "max_features": MOST_NEAR}
-    try:
-        found = pyogrio.read_dataframe(
-            path,
-            layer=layer,
-            where=f"{SOURCE_COLUMN[layer]} IN ({named})" if sources else "1 = 0",
-            columns=list(columns),
-            fid_as_index=True,
-            **near,
-        )
-    except DataSourceError as fault:
-        raise StoreError(
-            f"{path} can't be read for the map: {fault}. Another command may be writing into it: wait until it is done."
-        ) from None
-    return found.reset_index(names="fid")
+    table = database.tables.metadata.tables[layer]
+    mine = table.c[SOURCE_COLUMN[layer]].in_([source.id for source in sources])
+    blob = type_coerce(table.c.geom, LargeBinary)
+    wanted = select(table.c.fid, *(table.c[name] for name in columns), blob).order_by(table.c.fid)
+    rows: list[Any] = []
+    with database.read() as connection:
+        if bounds is None:
+            rows += connection.execute(wanted.where(mine)).all()
+        else:
+            heads = connection.execute(select(table.c.fid, func.substr(blob, 1, HEAD_BYTES)).where(mine)).all()
+            near = _touching(heads, bounds)
+            for first in range(0, len(near), MOST_BOUND):
+                rows += connection.execute(wanted.where(table.c.fid.in_(near[first : first + MOST_BOUND]))).all()
+    shapes = shapely.from_wkb(np.array([r[-1][header_length(r[-1]) :] for r in rows], dtype=object))
+    data = {n: pd.Series([r[i] for r in rows], dtype=object) for i, n in enumerate(("fid", *columns))}
+    found = gpd.GeoDataFrame(data, geometry=shapes, crs=database.srid)
+    if bounds is None:
+        return found
+    return found[shapely.intersects(shapely.box(*bounds), shapes)].head(MOST_NEAR).reset_index(drop=True)
+
+
+def _touching(heads: Sequence[Any], bounds: tuple[float, float, float, float]) -> list[int]:
+    """Return the keys of the rows whose envelope touches bounds; one that another program wrote in another form is taken too."""
+    west, south, east, north = bounds
+    keys = np.array([key for key, _ in heads], dtype="int64")
+    plain = np.array([len(head) == HEAD_BYTES and head[3] == PLAIN_FLAGS for _, head in heads], dtype=bool)
+    envelopes = np.frombuffer(b"".join(h[8:] for (_, h), is_plain in zip(heads, plain, strict=True) if is_plain), "<f8")
+    minx, maxx, miny, maxy = envelopes.reshape(-1, 4).T
+    touches = np.ones(len(heads), dtype=bool)
+    touches[plain] = (minx <= east) & (maxx >= west) & (miny <= north) & (maxy >= south)
+    return sorted(keys[touches].tolist())

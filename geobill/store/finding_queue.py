@@ -7,7 +7,7 @@ from typing import Any
 
 import geopandas as gpd
 import pandas as pd
-from sqlalchemy import ColumnElement, Connection, Select, cast, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, cast, func, or_, select
 from sqlalchemy.types import REAL
 
 from geobill.domain.detection import SUSPECTED, FieldFinding
@@ -100,11 +100,15 @@ class FindingQueue:
     def find_beside(self, query: Query, finding: str | None, *, backwards: bool = False) -> str | None:
         """Return what follows a finding in a query's order (or precedes it).
 
-        The order begins anew where it ends; with a finding that the query doesn't take, or none, it begins. None where the query
-        takes no other.
+        The order begins anew where it ends, and begins where no finding is given. A finding that left the query meanwhile still
+        has its place in it. None where the query takes no other.
         """
         f, wanted, order = self._t.findings.c, self._wanted(query), self._order(query.order, backwards=backwards)
-        pairs = wanted.with_only_columns(f.id, func.lead(f.id).over(order_by=order).label("following")).subquery()
+        pairs = (
+            self._wanted(query, finding)
+            .with_only_columns(f.id, func.lead(f.id).over(order_by=order).label("following"))
+            .subquery()
+        )
         following = self._c.execute(select(pairs.c.following).where(pairs.c.id == finding)).scalar()
         if following is not None:
             return str(following)
@@ -133,29 +137,29 @@ class FindingQueue:
         t = self._t
         return select().select_from(joined(t).join(t.surveys, t.surveys.c.id == t.findings.c.survey))
 
-    def _wanted(self, query: Query) -> Select[Any]:
+    def _wanted(self, query: Query, beside: str | None = None) -> Select[Any]:
         f, s, v = self._t.findings.c, self._t.finding_states.c, self._t.surveys.c
         # what nobody decided in a survey that was compared anew is of no use any more
-        wanted = self._all().where(or_(f.survey.not_in(replaced(self._t)), s.state != SUSPECTED))
+        wanted = [or_(f.survey.not_in(replaced(self._t)), s.state != SUSPECTED)]
         if query.survey is not None:
-            wanted = wanted.where(f.survey == query.survey)
+            wanted.append(f.survey == query.survey)
         if query.operator is not None:
-            wanted = wanted.where(s.operator == query.operator if query.operator else s.operator.is_(None))
+            wanted.append(s.operator == query.operator if query.operator else s.operator.is_(None))
         if query.kinds:
-            wanted = wanted.where(f.kind.in_(query.kinds))
+            wanted.append(f.kind.in_(query.kinds))
         if query.states:
-            wanted = wanted.where(s.state.in_(query.states))
+            wanted.append(s.state.in_(query.states))
         if query.min_length_m is not None:
-            wanted = wanted.where(cast(f.length_m, REAL) >= float(query.min_length_m))
+            wanted.append(cast(f.length_m, REAL) >= float(query.min_length_m))
         if query.min_amount is not None:
-            wanted = wanted.where(cast(s.month_cents, REAL) >= to_cents(query.min_amount))
+            wanted.append(cast(s.month_cents, REAL) >= to_cents(query.min_amount))
         if query.since is not None:
-            wanted = wanted.where(v.recorded_at >= query.since)
+            wanted.append(v.recorded_at >= query.since)
         if query.until is not None:
-            wanted = wanted.where(func.substr(v.recorded_at, 1, 10) <= query.until)
+            wanted.append(func.substr(v.recorded_at, 1, 10) <= query.until)
         if query.case is not None:
-            wanted = wanted.where(s.case_id == query.case)
-        return wanted
+            wanted.append(s.case_id == query.case)
+        return self._all().where(or_(and_(*wanted), f.id == beside))
 
     def _order(self, order: str, *, backwards: bool = False) -> tuple[ColumnElement[Any], ...]:
         f, s = self._t.findings.c, self._t.finding_states.c

@@ -20,7 +20,7 @@ from geobill.domain.detection import (
     Survey,
 )
 from geobill.domain.record import canonical_json, from_plain
-from geobill.errors import ConflictError
+from geobill.errors import ConflictError, InputError
 from geobill.frames import SURVEY_EQUIPMENT, SURVEY_LINES, plan_lengths
 from geobill.store import gpkg
 from geobill.store.finding_rows import as_cents, as_finding, as_row, finding_columns, joined, replaced, some
@@ -146,6 +146,8 @@ class SurveyRegister:
         deciding = list(dict.fromkeys(a.finding for a in acts if a.kind in DECIDING))
         found = []
         for id_, file in self.load_files(deciding).items():
+            if not 0 <= seen[id_] <= file.version:
+                raise InputError(f"{id_} never had version {seen[id_]}. Nothing was changed. Look at it again.")
             if file.version != seen[id_]:
                 last = next(a for a in reversed(file.acts) if a.kind in DECIDING)
                 message = (

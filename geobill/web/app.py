@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from geobill.errors import ConflictError, GeobillError, InputError, ReviewError
+from geobill.errors import BusyError, ConflictError, GeobillError, InputError, ReviewError
 from geobill.web import conflicts
 from geobill.web.pages import STATIC, Site, problem
 from geobill.web.refusals import PageError, check_token, in_portuguese
@@ -68,6 +68,7 @@ def create_app(
         app.include_router(router, dependencies=[Depends(check_token)], max_body_size=MOST_BYTES)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(ConflictError, conflicts.show)
+    app.add_exception_handler(BusyError, _busy)
     app.add_exception_handler(GeobillError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _not_served)
@@ -88,6 +89,16 @@ def _refused(request: Request, error: Exception) -> Response:
         "O programa diz (em inglês):",
         "Corrija o que a mensagem aponta e tente de novo.",
         original=str(error),
+    )
+
+
+def _busy(request: Request, error: Exception) -> Response:
+    return problem(
+        request,
+        503,
+        "Outro programa está gravando neste cadastro, e nada foi mudado.",
+        "Pode ser outro comando do geobill, ou o QGIS com edições por salvar.",
+        "Espere que ele termine, ou salve e feche lá, e tente de novo.",
     )
 
 

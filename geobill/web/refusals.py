@@ -24,6 +24,11 @@ REVIEW_WORDS: dict[str, tuple[str, str, str]] = {
         "O que for dele se decide lá, com notificação, defesa e decisão.",
         "Abra o processo.",
     ),
+    "replaced": (
+        "O levantamento foi comparado de novo, e nada foi mudado.",
+        "O que este achado aponta tem outro na nova comparação: decidir os dois acusaria duas vezes pelos mesmos metros.",
+        "Volte à fila e decida lá.",
+    ),
     "nothing_to_undo": ("Não há decisão a desfazer neste achado.", NOTHING, "Veja o histórico dele."),
     "blank_note": ("A nota está em branco.", NOTHING, "Escreva a nota e guarde de novo."),
     "no_operator": ("Essa operadora não está no cadastro.", NOTHING, "Escolha uma da lista."),

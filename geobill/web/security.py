@@ -11,7 +11,6 @@ import re
 import secrets
 import sys
 import traceback
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -79,7 +78,8 @@ class Guard:
                 await self._app(scope, receive, send)
             return  # no page of ours opens a web socket
         request = Request(scope)
-        session = self._sessions.read(_cookie(request.headers, self._sessions.cookie))
+        # cookies don't know ports: those of other programs of this machine come along, in whatever form
+        session = self._sessions.read(request.cookies.get(self._sessions.cookie))
         scope.setdefault("state", {}).update(
             reviewer=session[0] if session else "", token=session[1] if session else ""
         )
@@ -133,7 +133,10 @@ class Guard:
         source = headers.get("origin") or headers.get("referer")
         if source is None:
             return False
-        told = urlsplit(source)
+        try:
+            told = urlsplit(source)
+        except ValueError:  # "http://[" and its like
+            return False
         return told.scheme == "http" and told.netloc.lower() == headers["host"].lower()
 
 
@@ -189,14 +192,6 @@ def _fault(request: Request, fault: Exception) -> Response:
         "O que estava em curso foi desfeito: ou tudo ficou gravado, ou nada.",
         "Recarregue a página e veja como está. O terminal em que geobill serve corre mostra o que relatar.",
     )
-
-
-def _cookie(headers: Headers, name: str) -> str | None:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return None
-    return found.value if found else None
 
 
 def _to_entrance(request: Request, safe: bool) -> Response:

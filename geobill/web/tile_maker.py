@@ -19,15 +19,21 @@ class TileMaker:
     def __init__(self, root: Path, today: Callable[[], date]):
         self._root, self._today = root, today
         self._lock, self._thread = threading.Lock(), threading.Thread()
-        self.fault = ""  # why the last run failed, for the page
+        self._fault = ""
 
     def start(self) -> None:
         """Make what is missing, unless that is being done."""
         with self._lock:
-            if self._thread.is_alive() or self.fault:
-                return
+            if self._thread.is_alive() or self._fault:
+                return  # a fault is told before it is tried again
             self._thread = threading.Thread(target=self._run, name="map-tiles", daemon=True)
             self._thread.start()
+
+    def take_fault(self) -> str:
+        """Return why the last run failed, once: whoever asks again afterwards has it tried again."""
+        with self._lock:
+            fault, self._fault = self._fault, ""
+        return fault
 
     def wait(self) -> None:
         """Wait until nothing is being made."""
@@ -40,8 +46,8 @@ class TileMaker:
         try:
             make_tiles(open_workspace(self._root), self._today(), lambda what: log.info("%s", what))
         except StoreError as refusal:
-            self.fault = str(refusal)
+            self._fault = str(refusal)
             log.error("the map's tiles: %s", refusal)
         except Exception:  # nobody waits for this thread: without this the map would wait for ever
-            self.fault = "A falha está no registro do programa (a janela de geobill serve)."
+            self._fault = "A falha está no registro do programa (a janela de geobill serve)."
             log.exception("the map's tiles can't be made")

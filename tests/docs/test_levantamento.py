@@ -63,7 +63,7 @@ def test_the_sums_of_the_page_are_those_of_the_law(blocks):
     month, regular = 480 * PER_METRE * 2, 6750 * PER_METRE
     july = (month * 19 / 31).quantize(Decimal("0.01"), ROUND_HALF_UP)
     assert f"invoice 2026/000001 alfa: R$ {month + regular:.2f}, due 2026-12-15" in text
-    assert f"1  480.00 m in Centro: R$ {month:.2f}" in text
+    assert f"1  480.00 m in Centro, case 2026-010 × 2: R$ {month:.2f}" in text
     assert f"demanded: 4 months, 2026-07 to 2026-10: R$ {july + 3 * month:.2f}" in text
 
 

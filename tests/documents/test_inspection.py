@@ -165,10 +165,13 @@ def codes_of(tree):
                 )
 
 
-def test_every_finding_of_the_intake_has_its_words():
-    sources = sorted(Path(intake.__file__).parent.rglob("*.py"))
+def test_every_finding_of_the_intake_and_of_a_survey_has_its_words():
+    rooms = Path(intake.__file__).parents[1]
+    surveys = [rooms / "pipeline" / name for name in ("detect.py", "finding_prices.py")]
+    sources = sorted([*(rooms / "intake").rglob("*.py"), *surveys])
     codes = {code for path in sources for code in codes_of(ast.parse(path.read_text(encoding="utf-8")))}
     codes |= {"geometry_unreadable", "surfaces", "axes_swapped"}  # chosen by a table, or by what was found
+    codes = codes - {"_unknown"} | {"width_unknown", "volume_unknown"}  # put together with the name of the measure
     assert len(codes) > 60
     assert sorted(codes ^ set(finding_words())) == []
     for code, words in finding_words().items():

@@ -2,7 +2,10 @@
 
 import ast
 import base64
+import contextlib
+import dataclasses
 import re
+import sqlite3
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -13,6 +16,7 @@ from review_page import NOW, app_of, browser
 
 from geobill.domain.detection import FindingAct
 from geobill.pipeline import review
+from geobill.store import database
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import open_workspace
 from geobill.web.refusals import REVIEW_WORDS
@@ -177,6 +181,12 @@ def test_next_and_previous_go_round_the_filtered_queue(reader):
         assert step(walked[1], "anterior", query).startswith(f"/achados/{FIRST}")
 
 
+def test_a_finding_that_left_the_queue_still_has_its_place_in_it(client):
+    assert decide(client, SECOND, "procede").status_code == 200
+    assert client.get(f"/achados/{SECOND}/proximo").headers["location"] == f"/achados/{BOX}"
+    assert client.get(f"/achados/{SECOND}/anterior").headers["location"] == f"/achados/{FIRST}"
+
+
 def test_an_unknown_finding_is_a_page_that_says_so(reader):
     answer = reader.get("/achados/V00009-00001")
     assert answer.status_code == 404
@@ -239,6 +249,60 @@ def test_two_reviewers_never_write_over_each_other(surveyed):
     assert stale.status_code == 409
 
 
+def test_of_two_who_decide_the_same_the_second_is_told_and_no_reason_is_lost_in_silence(surveyed):
+    app = app_of(surveyed)
+    ana, bia = browser(app), browser(app, "Bia Reis")
+    assert decide(bia, FIRST, "nao-procede", reason="poda").status_code == 200
+    late = decide(ana, FIRST, "nao-procede", reason="é galho, vi no local")
+    assert late.status_code == 409
+    assert "Bia Reis decidiu isto às" in shown(late)
+    assert decide(bia, FIRST, "nao-procede", reason="poda").status_code == 200  # a second click isn't a second reviewer
+    assert shown(ana.get("/registro")).count("Não procede") == 1
+
+
+def test_a_version_that_never_was_is_refused(client):
+    for version in (1, -1, 10**20):
+        answer = decide(client, FIRST, "procede", version=version)
+        assert answer.status_code == 400
+        assert "never had version" in shown(answer)
+
+
+def test_a_store_that_another_program_writes_to_is_said_in_portuguese(client, surveyed, monkeypatch):
+    monkeypatch.setattr(database, "LOCK_WAIT_S", 0.1)
+    with contextlib.closing(sqlite3.connect(surveyed / "cadastre.gpkg", isolation_level=None)) as other:
+        for lock, answers in (
+            ("IMMEDIATE", (lambda: decide(client, FIRST, "procede"),)),
+            ("EXCLUSIVE", (lambda: decide(client, FIRST, "procede"), lambda: client.get("/achados"))),
+        ):
+            other.execute(f"BEGIN {lock}")
+            for ask in answers:
+                answer = ask()
+                assert answer.status_code == 503
+                assert "Outro programa está gravando neste cadastro, e nada foi mudado." in shown(answer)
+                assert "cadastre.gpkg" not in answer.text
+            other.execute("ROLLBACK")
+    assert decide(client, FIRST, "procede").status_code == 200
+
+
+def test_what_was_compared_anew_is_decided_there_and_not_twice(client, surveyed):
+    opened = open_workspace(surveyed)
+    with opened.database.write() as connection:
+        register = SurveyRegister(connection, opened.database.tables, opened.database.srid)
+        anew = dataclasses.replace(register.load_surveys()["V00001"], id="V00002")
+        register.save(anew, register.load_lines("V00001"), register.load_equipment("V00001"), [], [], NOW)
+        register.replace("V00001", "V00002", "Rui", NOW)
+    answer = decide(client, FIRST, "procede")  # on a page that was open before
+    assert answer.status_code == 400
+    assert "O levantamento foi comparado de novo, e nada foi mudado." in shown(answer)
+    seen = {"decisao": "procede", "vistos": f"{FIRST}:0 {SECOND}:0", "motivo": "vistoria"}
+    assert "0 achados decididos" in shown(client.post("/achados/area/decidir", data=seen, headers=HTMX))
+    case = {"achado": FIRST, "versao": 0, "numero": "1/2026", "objeto": "cabo", "dia": "2026-11-30", "por": "Ana"}
+    refused = client.post("/processos/abrir", data={**case, "referencia": "AC 1"})
+    assert refused.status_code == 400
+    assert "O levantamento foi comparado de novo" in shown(refused)
+    assert "Ninguém decidiu nada ainda." in shown(client.get("/registro"))
+
+
 def test_a_page_without_scripts_decides_too(client):
     answer = client.post(f"/achados/{FIRST}/decidir", data={"decisao": "procede", "versao": 0, "fila": "metros=100"})
     assert answer.status_code == 303
@@ -265,6 +329,15 @@ def test_notes_and_their_limits(client):
     assert note("x" * 4001).status_code == 400
     assert note("a\u202eb").status_code == 400
     assert client.get("/registro").text.count('<td class="when">') == 1
+
+
+def test_what_is_copied_from_the_page_is_a_note(client):
+    # the page itself writes amounts with a space that doesn't break
+    worth = re.search(r"R\$\u00a0450,00", client.get("/achados").text)[0]
+    answer = client.post(f"/achados/{FIRST}/nota", data={"texto": f"São {worth} por mês"}, headers=HTMX)
+    assert answer.status_code == 200
+    assert '<span class="note">São R$ 450,00 por mês</span>' in answer.text
+    assert decide(client, FIRST, "nao-procede", reason=f"{worth} já pagos").status_code == 200
 
 
 def test_a_photo_is_kept_and_shown_by_what_its_bytes_are(client):

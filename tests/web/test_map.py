@@ -2,7 +2,10 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 
@@ -20,6 +23,7 @@ from geobill.pipeline import map_tiles, review
 from geobill.pipeline.area import count_area
 from geobill.pipeline.map_place import from_degrees, to_degrees, to_tiles
 from geobill.pipeline.map_tiles import find_tiles, make_tiles, plan_tiles
+from geobill.store.drawn import Drawn, read_rows
 from geobill.store.finding_queue import FindingQueue, Query
 from geobill.store.workspace import open_workspace
 
@@ -140,6 +144,36 @@ def test_first_look_has_the_tiles_made(surveyed):
     files = [c["arquivo"] for c in client.get("/mapa/camadas.json").json()["camadas"]]
     assert None not in files
     assert client.get(files[0]).content.startswith(b"PMTiles\x03")
+
+
+def test_reading_for_the_map_leaves_the_locks_of_a_decision_alone(surveyed):
+    # GDAL has a SQLite of its own: when it closes the file, POSIX drops every lock that this process holds on it
+    database = open_workspace(surveyed).database
+    other = (
+        "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute('BEGIN IMMEDIATE')"
+    )
+    with database.write(), ThreadPoolExecutor(1) as beside:
+        with database.read() as connection:
+            batches = Drawn(connection, database.tables).batches()
+        rows = beside.submit(read_rows, database, "segments", batches, ("segment",), (0.0, 0.0, 1e7, 1e7)).result()
+        assert list(rows["segment"]) == ["S1"]
+        tried = subprocess.run([sys.executable, "-c", other, str(database.path)], capture_output=True, text=True)
+        assert "database is locked" in tried.stderr
+
+
+def test_tiles_that_failed_are_tried_again_when_the_page_asks_again(surveyed):
+    (surveyed / "cache").write_text("in the way")
+    app = app_of(surveyed)
+    client = browser(app)
+    client.get("/mapa/camadas.json")
+    app.state.tile_maker.wait()
+    assert "can't be written" in client.get("/mapa/camadas.json").json()["falha"]
+    (surveyed / "cache").unlink()
+    client.get("/mapa/camadas.json")
+    app.state.tile_maker.wait()
+    answer = client.get("/mapa/camadas.json").json()
+    assert answer["falha"] == ""
+    assert all(layer["arquivo"] for layer in answer["camadas"])
 
 
 def test_parts_of_a_file_are_given(reader):

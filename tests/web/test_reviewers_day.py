@@ -201,9 +201,11 @@ def test_keys_go_on_in_the_queue_that_is_shown(bia):
 
 
 def test_keys_decide_and_undo(bia):
-    bia.press("p")
+    bia.page.keyboard.down("p")
     bia.notice(f"{BETA_LONG}: procede")
     bia.opened(ALFA_PAST_THE_END)  # the next one
+    bia.page.keyboard.down("p")  # held down, it repeats itself: that is no decision on the next one
+    bia.page.keyboard.up("p")
     assert totals(bia).startswith("10 achados")
     bia.press("z")
     bia.opened(BETA_LONG, 2)

@@ -75,6 +75,29 @@ def test_another_host_s_name_is_not_served(reader, host, path):
     assert "Alfa" not in answer.text
 
 
+@pytest.mark.parametrize("other", ['prefs={"tema": "claro"}', "_xsrf=2|abc|x", "a b=c", 'nome="Ana', "ção=1", "="])
+def test_cookies_of_other_programs_of_this_machine_lock_nobody_out(reader, other):
+    mine = "; ".join(f"{name}={value}" for name, value in reader.cookies.items())
+    for cookies in (f"{other}; {mine}", f"{mine}; {other}"):
+        assert reader.get("/achados", headers={"Cookie": cookies.encode()}).status_code == 200
+
+
+@pytest.mark.parametrize("named", ["http://[", "http://[::1", "http://]/", "\\\\", "http://127.0.0.1:x"])
+def test_an_address_that_is_none_is_no_origin(client, named):
+    for headers in ({"Origin": named}, {"Origin": "", "Referer": named}):
+        assert client.post(f"/achados/{FIRST}/decidir", data=DECISION, headers=headers).status_code == 403
+    at = {**HTMX, "HX-Current-URL": named}
+    assert client.get(f"/achados/{FIRST}", headers=at).headers["hx-push-url"] == f"/achados?achado={FIRST}"
+
+
+@pytest.mark.parametrize("path", ["findings-V{}-overview-0123456789abcdef.pmtiles", "fundo/{}/1/1", "fundo/1/{}/-1"])
+def test_long_names_of_tiles_are_not_there(surveyed, tmp_path, path):
+    (tmp_path / "fundo/1").mkdir(parents=True)
+    reader = browser(app_of(surveyed, background=tmp_path / "fundo"))
+    answer = reader.get("/mapa/" + path.format("9" * 400))
+    assert answer.status_code == 404 or answer.headers["content-type"] == "image/png"
+
+
 def test_other_sites_may_link_here_but_not_read(reader):
     assert reader.get("/achados", headers=EVIL).status_code == 403
     assert reader.get("/achados", headers={**EVIL, "Sec-Fetch-Mode": "navigate"}).status_code == 200

@@ -32,7 +32,7 @@ from geobill.pipeline.case_page import (
 from geobill.pipeline.cases import next_case_id, take_step
 from geobill.pipeline.finding_cases import Opening, find_narrow, objections_to, open_case_on
 from geobill.pipeline.finding_profile import look_closely
-from geobill.pipeline.review import label_of
+from geobill.pipeline.review import label_of, spaced
 from geobill.store.workspace import Workspace
 from geobill.web.pages import page, reviewer_of, site_of, workspace_of
 from geobill.web.refusals import PAPER_BYTES, PageError
@@ -306,13 +306,14 @@ def _said(text: str, what: str) -> str:
 
 
 def _plain(text: str, what: str) -> str:
-    if not text.strip().isprintable() or len(text) > 400:
+    text = spaced(text)
+    if not text.isprintable() or len(text) > 400:
         raise PageError(
             f"Não serve: {what}.",
             "Tem caracteres que não se veem, ou é longo demais. Nada foi mudado.",
             "Escreva de novo.",
         )
-    return text.strip()
+    return text
 
 
 def _day(text: str, what: str) -> date:

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
+from geobill.pipeline.review import spaced
 from geobill.web.pages import page
 from geobill.web.refusals import PageError
 
@@ -30,7 +31,7 @@ def take_name(
     request: Request, nome: Annotated[str, Form()] = "", para: Annotated[str, Form()] = "/achados"
 ) -> Response:
     """Remember who reviews, for this browser and this run of the server."""
-    name = nome.strip()
+    name = spaced(nome)
     if not name or not name.isprintable() or len(name) > LONGEST_NAME:
         raise PageError(
             "Isto não é um nome.",

@@ -5,7 +5,7 @@ import tempfile
 from datetime import date
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Depends, Form, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
@@ -21,6 +21,7 @@ from geobill.web.sheets import done_values, finding_values, glance_of, money_val
 
 router = APIRouter(prefix="/achados/{finding}")
 MOST_PHOTO_BYTES = 25_000_000
+CURRENT_PAGE = re.compile(r"[a-z]+://[^/]*/achados/")  # a finding's own page, as htmx names what it is on
 IMAGES: dict[bytes, str] = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -182,7 +183,7 @@ def _shown(request: Request, workspace: Workspace, finding: str, filters: Filter
 
 def _address(request: Request, finding: str, filters: Filters) -> str:
     """Return the address at which a reload shows what is shown now: the finding beside the queue, or on its own page."""
-    if urlsplit(request.headers.get("hx-current-url", "")).path.startswith("/achados/"):
+    if CURRENT_PAGE.match(request.headers.get("hx-current-url", "")):
         return filters.at(f"/achados/{finding}")
     return filters.at("/achados", achado=finding)
 

@@ -51,7 +51,7 @@ def list_layers(request: Request) -> Response:
             for f in plan
         ],
         "limites": extent_of(workspace),
-        "falha": maker.fault if missing else "",
+        "falha": maker.take_fault() if missing else "",
         "fundo": None,
     }
     if site.background is not None:

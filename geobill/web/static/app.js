@@ -92,7 +92,7 @@ const keys = {
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.ctrlKey && event.target.matches("textarea")) event.target.form?.requestSubmit();
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing || event.repeat) return; // a key that is held down decides once
   if (document.querySelector("dialog[open]")) return;
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
   if (event.key === "Escape") {
