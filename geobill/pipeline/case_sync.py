@@ -36,7 +36,7 @@ from geobill.intake.case_rows import (
     read_case_rows,
 )
 from geobill.pipeline.finding_prices import price_anew
-from geobill.pipeline.review import check_name, check_note
+from geobill.pipeline.review import check_name, check_note, find_replaced
 from geobill.store.registers import Registers
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
@@ -149,6 +149,7 @@ def find_pending(workspace: Workspace, path: Path) -> tuple[str, ...]:
 def _plan(rows: Sequence[CaseRow], register: SurveyRegister, operators: Sequence[str], by: str) -> _Plan:
     plan = _Plan()
     files = register.load_files(r.text[FINDING] for r in rows if r.text[FINDING])
+    gone = frozenset(find_replaced(register, files))
     by_finding: dict[str | None, list[CaseRow]] = defaultdict(list)
     for row in rows:
         by_finding[row.text[FINDING]].append(row)
@@ -161,6 +162,8 @@ def _plan(rows: Sequence[CaseRow], register: SurveyRegister, operators: Sequence
         elif len(same) > 1:
             others = ", ".join(str(r.fid) for r in same[1:4])
             plan.faults.append(_fault(row, FINDING, f"the finding stands in row {others} too: which of them counts?"))
+        elif finding in gone and row.text[DECISION]:
+            plan.conflicts.append((row.fid, _compared_anew(finding)))
         else:
             _plan_row(row, files[finding], operators, by, plan)
     return plan
@@ -230,6 +233,14 @@ def _conflict(finding: str, last: FindingAct) -> ConflictError:
         "written over. Write the file again, look at it, then decide."
     )
     return ConflictError(message, finding, last.kind, last.by, last.at)
+
+
+def _compared_anew(finding: str) -> ConflictError:
+    message = (
+        f"The survey of {finding} was compared anew since the file was written: what it is about has a finding of its own there. "
+        "Nothing was changed for it. Write the file again, and decide that one."
+    )
+    return ConflictError(message, finding, "replaced", "", "")
 
 
 # -- what was typed

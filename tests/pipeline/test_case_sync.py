@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -99,6 +100,19 @@ def test_decisions_owners_and_notes_come_back_at_once(town, path):
     said = {t.finding: (t.state, t.version, t.operator) for t in synced.done}
     assert said == {A: ("upheld", 1, "alfa"), B: ("dismissed", 1, "alfa"), D: ("upheld", 2, "alfa")}
     assert review.look_at(town, D).file.state == "upheld"
+
+
+def test_what_was_compared_anew_since_is_named_and_left(town, path):
+    typed(path, A, decisao="procede")
+    with town.database.write() as connection:
+        register = SurveyRegister(connection, town.database.tables, town.database.srid)
+        survey = replace(register.load_surveys()["V00001"], id="V00002")
+        register.save(survey, register.load_lines("V00001"), register.load_equipment("V00001"), [], [], NOW)
+        register.replace("V00001", "V00002", "Rui", NOW)
+    before = count_acts(town)
+    synced = sync(town, path)
+    assert (synced.done, count_acts(town)) == ((), before)
+    assert [c.what for _, c in synced.conflicts] == ["replaced"]
 
 
 def test_the_same_file_twice_does_nothing_twice(town, path):
