@@ -180,10 +180,8 @@ def test_what_is_stored_already_is_found_cut_elsewhere_and_in_part():
 
 
 @pytest.fixture(scope="module")
-def bdgd():
-    from conftest import SHARED
-
-    path = SHARED / "data/bdgd/MUX_401_2024.gdb.zip"
+def bdgd(shared):
+    path = shared / "data/bdgd/MUX_401_2024.gdb.zip"
     if not path.is_file():
         pytest.skip(f"no real data at {path}")
     layers = read_layers(path, ["SSDMT", "SSDBT"])
