@@ -17,7 +17,7 @@ SHARED = Path(__file__).parents[2].parent / "shared"
 X, Y = 322000.0, 7416000.0
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared():
     """The folder of real files; the test skips, saying so, where it is missing."""
     if not (SHARED / "data" / "caieiras").is_dir():
