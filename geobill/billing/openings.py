@@ -12,6 +12,7 @@ from geobill.domain.detection import (
     IN_CASE,
     LARGER,
     MISSING,
+    SUSPECTED,
     UNDECLARED_EQUIPMENT,
     FieldFinding,
     FindingFile,
@@ -34,7 +35,11 @@ def is_equipment(finding: FieldFinding) -> bool:
 
 
 def find_objections(
-    files: Mapping[str, FindingFile], surveys: Mapping[str, Survey], opened_on: date, default_width_m: Decimal | None
+    files: Mapping[str, FindingFile],
+    surveys: Mapping[str, Survey],
+    opened_on: date,
+    default_width_m: Decimal | None,
+    today: date,
 ) -> list[Missing]:
     """Find why no case can be opened on findings; each with its article and what to do, empty where nothing is against it.
 
@@ -47,10 +52,18 @@ def find_objections(
         Day of the case.
     default_width_m : Decimal, optional
         Width of stretches that the survey gives none for.
+    today : date
+        The day on which it is opened can't be after it.
     """
     if not files:
         return [Missing("no_finding", "10 § 1", "a case on findings names at least one: give --finding ID")]
     found = [*_decided(files), *_whose(files), *_of_several_kinds(files)]
+    if opened_on > today:
+        message = (
+            f"{opened_on.isoformat()} is after today, {today.isoformat()}: a step can't be taken back; give today or an "
+            "earlier --on"
+        )
+        found.append(Missing("in_the_future", "10 § 1", message))
     for survey in sorted({f.finding.survey for f in files.values()}):
         compared_on, against = surveys[survey].compared_on, surveys[survey].against
         if compared_on > opened_on.isoformat():
@@ -82,6 +95,10 @@ def _decided(files: Mapping[str, FindingFile]) -> Iterator[Missing]:
             "finding undo ID --by WHO), so that the file shows who did and why"
         )
         yield Missing("dismissed_finding", "10 § 1", message)
+    unjudged = [i for i, f in files.items() if f.state == SUSPECTED and f.finding.kind != MISSING]
+    if unjudged:
+        message = f"nobody upheld {named(unjudged)}: a person decides before a case is opened; geobill finding uphold ID --by WHO"
+        yield Missing("not_upheld", "10 § 1", message)
     absent = [i for i, f in files.items() if f.finding.kind == MISSING]
     if absent:
         message = (

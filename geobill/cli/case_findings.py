@@ -45,7 +45,7 @@ def open_on(
     narrow = find_narrow(opened, seen)
     width: Decimal | None = narrow.width_m if default_width is None else read_metres(default_width, "--default-width")
     opening = Opening(named, subject.strip(), day, by.strip(), kind, operator, permit, reference.strip(), width)
-    made = open_case_on(opened, seen, opening, now=shared.now())
+    made = open_case_on(opened, seen, opening, now=shared.now(), today=shared.today())
     data = {
         **case_answer(made.state),
         "act": act_answer(made.act),

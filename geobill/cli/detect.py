@@ -205,8 +205,8 @@ def _said(data: dict[str, Any]) -> str:
         f"  within {data['reach_m']} m (tolerance {data['tolerance_m']}, accuracies {data['survey_accuracy_m']} and "
         f"{data['permitted_accuracy_m']}), from {data['min_length_m']} m on",
         f"  surveyed {data['survey_length_m']} m = matched {data['matched_m']} + undeclared {data['undeclared_m']}",
-        f"  of the matched: moved {data['moved_m']}, more than permitted {data['more_m']}, in a case already {data['in_case_m']}, "
-        f"leftovers below the least length {data['below_minimum_m']}",
+        f"  of the matched: moved {data['moved_m']}, more than permitted {data['more_m']}, "
+        f"known as clandestine or in a case {data['in_case_m']}, leftovers below the least length {data['below_minimum_m']}",
         f"  permitted {data['permitted_length_m']} m, of which the survey doesn't have {data['missing_m']}",
     ]
     if int(data["equipment_surveyed"]):

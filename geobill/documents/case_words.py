@@ -65,6 +65,8 @@ OBSTACLE_WORDS: dict[str, str] = {
     "no_finding": "nenhum achado foi escolhido",
     "in_case": "um achado já está em outro processo: cada um se julga uma vez",
     "dismissed_finding": "um achado foi dado como não procedente: ninguém responde por ele, a menos que se desfaça a decisão",
+    "not_upheld": "ninguém decidiu ainda que um achado procede: decide uma pessoa, na fila, antes de se abrir o processo",
+    "in_the_future": "o dia da abertura é posterior a hoje, e um passo registrado não se desfaz",
     "missing_in_survey": "um achado é de rede permitida que não foi encontrada: não há o que cobrar nem retirar",
     "no_operator": "não se sabe de quem é um dos achados: indique a operadora antes",
     "several_operators": "os achados são de mais de uma operadora, e cada uma se ouve em seu processo",

@@ -178,7 +178,7 @@ def _plan_row(row: CaseRow, file: FindingFile, operators: Sequence[str], by: str
     version = _version(row, file, plan.faults)
     if kind == DISMISSED and not reason:
         plan.faults.append(_fault(row, REASON, f"{DISMISS!r} says why: the operator and the court will ask"))
-    if reason and kind is None and owner is None:
+    if reason and row.text[DECISION] is None and owner is None:
         plan.faults.append(_fault(row, REASON, "a reason without a decision: choose one, or put the text into nota"))
     if len(plan.faults) > faults:
         return
@@ -250,7 +250,8 @@ def _decision(row: CaseRow, faults: list[str]) -> str | None:
     typed = row.text[DECISION]
     if typed is None:
         return None
-    kind = ACTS.get(unicodedata.normalize("NFC", typed))
+    folded = unicodedata.normalize("NFC", " ".join(typed.split())).casefold()  # as people type it: NÃO PROCEDE, procede
+    kind = next((act for word, act in ACTS.items() if word.casefold() == folded), None)
     if kind is None:
         faults.append(_fault(row, DECISION, f"it can only be {', '.join(ACTS)}"))
     return kind

@@ -75,7 +75,7 @@ class Opened:
     files: tuple[Path, ...]
 
 
-def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening, *, now: str) -> Opened:
+def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening, *, now: str, today: date) -> Opened:
     """Open a case on findings: their rows come in, the auto de constatação is drawn up, all in one transaction.
 
     What nobody declared becomes rows of status ``suspected``, which cost nothing until the case is decided (art. 10 § 1), with
@@ -89,14 +89,16 @@ def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening
     opening : Opening
     now : str
         The moment in UTC, ISO text with Z.
+    today : date
+        The case can't be opened on a later day.
 
     Raises
     ------
     ConflictError
         If somebody decided on one of them in between.
     InputError
-        If they are of several operators or kinds of case, of an unknown operator, dismissed, in a case, or nothing can be
-        priced by what the survey says of them (art. 7).
+        If they are of several operators or kinds of case, of an unknown operator, dismissed, not upheld by anybody, in a case,
+        the day is to come, or nothing can be priced by what the survey says of them (art. 7).
     LawError
         As :func:`geobill.pipeline.cases.open_case`.
     """
@@ -111,7 +113,7 @@ def open_case_on(workspace: Workspace, seen: Mapping[str, int], opening: Opening
         for conflict in register.find_conflicts(marks, seen):
             raise conflict
         surveys = register.load_surveys()
-        against = _objections(connection, workspace, files, surveys, opening)
+        against = _objections(connection, workspace, files, surveys, opening, today)
         if against:
             raise InputError(refusal("No case can be opened on these findings", against))
         kind, operator = _kind_and_operator(files, opening)
@@ -155,12 +157,13 @@ def find_finding(workspace: Workspace, name: str) -> FindingFile | None:
         return register.load_files([name]).get(name)
 
 
-def objections_to(workspace: Workspace, findings: Iterable[str], opening: Opening) -> list[Missing]:
-    """Say what is against opening a case on findings, as they are now; unknown ids are refused."""
+def objections_to(workspace: Workspace, findings: Iterable[str], opening: Opening, today: date) -> list[Missing]:
+    """Say what is against opening a case on findings, as they are now; unknown ids and replaced ones are refused."""
     with workspace.database.read() as connection:
         register = SurveyRegister(connection, workspace.database.tables, workspace.database.srid)
         files = find_files(register, findings)
-        return _objections(connection, workspace, files, register.load_surveys(), opening)
+        check_not_replaced(register, files)
+        return _objections(connection, workspace, files, register.load_surveys(), opening, today)
 
 
 @dataclass(frozen=True)
@@ -191,11 +194,12 @@ def _objections(
     files: Mapping[str, FindingFile],
     surveys: Mapping[str, Survey],
     opening: Opening,
+    today: date,
 ) -> list[Missing]:
     tables, srid = workspace.database.tables, workspace.database.srid
     register, queue = SurveyRegister(connection, tables, srid), FindingQueue(connection, tables, srid)
     cases = CaseRegister(connection, tables).load_files()
-    found = find_objections(files, surveys, opening.opened_on, opening.default_width_m)
+    found = find_objections(files, surveys, opening.opened_on, opening.default_width_m, today)
     return [*found, *find_seen_twice(register, queue, files, surveys, cases)]
 
 

@@ -1,6 +1,7 @@
 """A finding as a reviewer judges it: whose it is, what is permitted near it, and how far it lies from that, place by place."""
 
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +20,7 @@ from geobill.pricing.in_force import text
 from geobill.store.drawn import Drawn, Source, read_rows
 from geobill.store.finding_queue import FindingQueue
 from geobill.store.ledger import Ledger
+from geobill.store.networks import Cadastre
 from geobill.store.registers import Registers
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import Workspace
@@ -83,7 +85,9 @@ class Glance:
 class Sheet:
     """What a reviewer sees of one finding besides its price.
 
-    ``limits`` are west, south, east and north in degrees; ``profile`` is None for equipment.
+    ``limits`` are west, south, east and north in degrees; ``profile`` is None for equipment. ``zones`` are
+    those of the Mapa de Valores, on the survey's day, in which it lies; where there is none, ``beside`` is the nearest and its
+    distance in metres, where one is near.
     """
 
     look: Look
@@ -91,6 +95,8 @@ class Sheet:
     profile: Profile | None
     permitted: PermittedRow | None
     limits: tuple[float, float, float, float]
+    zones: tuple[str, ...] = ()
+    beside: tuple[str, Decimal] | None = None
 
 
 def look_over(workspace: Workspace, finding: str) -> Glance | None:
@@ -109,8 +115,11 @@ def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
             return None
         queue = FindingQueue(connection, workspace.database.tables, workspace.database.srid)
         shape = queue.load_shapes([finding]).geometry.iloc[0]
-        batches = Drawn(connection, workspace.database.tables).batches()
-        rights = load_rights(workspace, connection)
+        drawn = Drawn(connection, workspace.database.tables)
+        batches, rights = drawn.batches(), load_rights(workspace, connection)
+        day = date.fromisoformat(glance.survey.compared_on or glance.compared_at[:10])
+        cadastre = Cadastre(connection, workspace.database.tables, workspace.database.srid)
+        editions = [drawn.batch(batch) for _, since, batch in cadastre.find_editions() if since <= day]
     found, survey = glance.file.finding, glance.survey
     near = _bounds(shape, PROFILE_REACHES * survey.terms.reach_m)
     permitted = read_rows(workspace.database, "segments", batches, PERMITTED_COLUMNS, near)
@@ -118,12 +127,16 @@ def look_closely(workspace: Workspace, finding: str) -> Sheet | None:
     other = allowed
     if found.kind == MISSING:
         other = read_rows(workspace.database, "survey_lines", [Source(survey.id, "", "")], ["segment"], near)
+    zones = read_rows(workspace.database, "value_zones", editions[-1:], ["zone"], near)
+    inside, beside = _zones(shape, zones)
     return Sheet(
         look=Look(glance.file, survey, glance.compared_at, shape),
         operators=glance.operators,
         profile=_profile(shape, other, survey),
         permitted=_row(allowed, found.permitted),
         limits=_limits(shape, workspace.database.srid),
+        zones=inside,
+        beside=beside,
     )
 
 
@@ -174,6 +187,21 @@ def _row(allowed: gpd.GeoDataFrame, segment: str | None) -> PermittedRow | None:
         text(row.width_m),
         text(row.installed_on),
     )
+
+
+def _zones(shape: shapely.Geometry, zones: gpd.GeoDataFrame) -> tuple[tuple[str, ...], tuple[str, Decimal] | None]:
+    """Name the zones in which something lies, in the order in which it comes through them; else the nearest of these."""
+    if not len(zones):
+        return (), None
+    ground, names = zones.geometry.to_numpy(), zones["zone"].to_numpy()
+    there = shapely.intersection(ground, shape)
+    enough = ~shapely.is_empty(there) if shape.length == 0 else shapely.length(there) >= float(CENTIMETRE) / 2
+    if enough.any():
+        firsts = shapely.points(shapely.get_coordinates(shape)[0])
+        order = np.argsort(shapely.distance(there[enough], firsts), kind="stable")
+        return tuple(dict.fromkeys(str(name) for name in names[enough][order])), None
+    away = shapely.distance(ground, shape)
+    return (), (str(names[away.argmin()]), _centimetres(float(away.min())))
 
 
 def _bounds(shape: shapely.Geometry, more: float) -> tuple[float, float, float, float]:

@@ -32,7 +32,7 @@ FORM = 2  # of the tiles: raised where a property or a level changes
 FINDINGS, ZONES, PERMITTED, SURVEYED = "findings", "zones", "permitted", "surveyed"
 OVERVIEW, DETAIL = "overview", "detail"
 ZOOM = {OVERVIEW: 10, DETAIL: 14}  # at 23° south a tile is 36 km wide, or 2.25 km
-MOST_IN_OVERVIEW = 20_000  # rows of a network: from afar the longest show where it runs
+MOST_IN_OVERVIEW = 6_000  # rows of a network: from afar the longest show where it runs
 SHORT_M = 80.0  # a finding below this is hardly a pixel from afar: there it is a point
 FILE_NAME = re.compile(
     r"(findings|zones|permitted|surveyed)(-V\d{5,9})?-(overview|detail)-[0-9a-f]{16}\.pmtiles", re.ASCII

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from geobill.errors import BusyError, ConflictError, GeobillError, InputError, ReviewError
 from geobill.web import conflicts
 from geobill.web.pages import STATIC, Site, problem
-from geobill.web.refusals import PageError, check_token, in_portuguese
+from geobill.web.refusals import PageError, check_token, in_portuguese, refusal_of
 from geobill.web.routes import ROUTERS
 from geobill.web.security import Guard, Sessions
 
@@ -77,19 +77,10 @@ def create_app(
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    """Show a refusal; one that a stage raised speaks the command line's English, and says so."""
+    assert isinstance(error, GeobillError)
     if isinstance(error, ReviewError):
         error = in_portuguese(error)
-    if isinstance(error, PageError):
-        return problem(request, error.status, error.what, error.why, error.todo)
-    return problem(
-        request,
-        400,
-        "O pedido foi recusado, e nada foi mudado.",
-        "O programa diz (em inglês):",
-        "Corrija o que a mensagem aponta e tente de novo.",
-        original=str(error),
-    )
+    return problem(request, error.status if isinstance(error, PageError) else 400, **refusal_of(error))
 
 
 def _busy(request: Request, error: Exception) -> Response:

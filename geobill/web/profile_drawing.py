@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, floor, log10
 
+from geobill.documents import words
+from geobill.domain.detection import FieldFinding
 from geobill.pipeline.finding_profile import Profile
 
 WIDTH, HEIGHT = 400, 150
@@ -34,8 +36,8 @@ class ProfileDrawing:
     told: str
 
 
-def draw_profile(profile: Profile) -> ProfileDrawing:
-    """Lay out a profile: metres along the stretch to the right, the offset upwards, never cut off."""
+def draw_profile(profile: Profile, finding: FieldFinding) -> ProfileDrawing:
+    """Lay out a profile: metres along the stretch to the right, the offset upwards, never cut off; said in the finding's figures."""
     length = float(profile.places[-1][0]) or 1.0
     offsets = [float(o) for _, o in profile.places if o is not None]
     reach = float(profile.reach_m)
@@ -75,8 +77,8 @@ def draw_profile(profile: Profile) -> ProfileDrawing:
         floor_y=floor_y,
         along=tuple(Tick(x(at), _label(at)) for at in _ticks(length, 5) if at <= length),
         aside=tuple(Tick(y(at), _label(at)) for at in aside),
-        rows=profile.places[:: ceil(len(profile.places) / MOST_ROWS)],
-        told=_told(profile, offsets),
+        rows=_rows(profile),
+        told=_told(profile, finding, offsets),
     )
 
 
@@ -92,17 +94,28 @@ def _label(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".").replace(".", ",")
 
 
-def _told(profile: Profile, offsets: list[float]) -> str:
-    """Say the profile in a sentence, for whoever doesn't see it."""
+def _rows(profile: Profile) -> tuple[tuple[Decimal, Decimal | None], ...]:
+    """Return some of the places, evenly, and the last."""
+    rows = profile.places[:: ceil(len(profile.places) / MOST_ROWS)]
+    return rows if rows[-1] == profile.places[-1] else (*rows, profile.places[-1])
+
+
+def _told(profile: Profile, finding: FieldFinding, offsets: list[float]) -> str:
+    """Say the profile in a sentence, for whoever doesn't see it: mean and greatest offset are those on record."""
     if not offsets:
         return f"Nada a menos de {_label(float(profile.looked_m))} m em toda a extensão."
     beyond = sum(o is None or o > profile.reach_m for _, o in profile.places)
     alone = len(profile.places) - len(offsets)
-    nearest, farthest = _label(min(offsets)), _label(max(offsets))
-    apart = f"é de {nearest} m" if nearest == farthest else f"vai de {nearest} m a {farthest} m"
+    mean, greatest = finding.offset_mean_m, finding.offset_max_m
+    if mean is None or greatest is None:  # what is drawn here wasn't measured when it was found
+        apart = f"vai de cerca de {_label(min(offsets))} m a cerca de {_label(max(offsets))} m"
+    elif mean == greatest:
+        apart = f"é de {words.metres(mean)}"
+    else:
+        apart = f"é de {words.metres(mean)} em média e de {words.metres(greatest)} no máximo"
     whole = beyond in (0, len(profile.places))
     parts = [
-        f"Ao longo de {_label(float(profile.places[-1][0]))} m, o afastamento {apart}",
+        f"Ao longo de {words.metres(finding.length_m)}, o afastamento {apart}",
         f"{'toda ' if whole else _share(beyond, profile) + ' d'}a extensão está {'além' if beyond else 'dentro'} da tolerância "
         f"de {_label(float(profile.reach_m))} m",
     ]

@@ -60,6 +60,20 @@ def in_portuguese(refused: ReviewError) -> PageError:
     return PageError(what.format(about=refused.about), why, todo, 404 if refused.code == "no_finding" else 400)
 
 
+def refusal_of(error: GeobillError) -> dict[str, str]:
+    """Say a refusal as the page shows it; one that a stage raised speaks the command line's English, and says so."""
+    if isinstance(error, ReviewError):
+        error = in_portuguese(error)
+    if isinstance(error, PageError):
+        return {"what": error.what, "why": error.why, "todo": error.todo, "original": ""}
+    return {
+        "what": "O pedido foi recusado, e nada foi mudado.",
+        "why": "O programa diz (em inglês):",
+        "todo": "Corrija o que a mensagem aponta e tente de novo.",
+        "original": str(error),
+    }
+
+
 async def check_token(request: Request) -> None:
     """Refuse what changes something and doesn't come from a form that this run of the server wrote."""
     if request.method in SAFE_METHODS or not request.state.token:

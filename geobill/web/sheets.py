@@ -1,10 +1,13 @@
 """One finding as the templates of the panel and of its own page want it."""
 
 from datetime import date
+from functools import cache
 from typing import Any, TypeVar
 
 from fastapi import Request
+from pyproj import CRS
 
+from geobill.documents.constatacao_facts import ends_of
 from geobill.documents.finding_words import KIND_SENTENCES
 from geobill.documents.held_words import held_title
 from geobill.domain.detection import DISMISSED, IN_CASE, MISSING, PHOTOGRAPHED, UPHELD, FieldFinding
@@ -66,7 +69,7 @@ def finding_values(request: Request, workspace: Workspace, finding: str, filters
         "compared_at": sheet.look.compared_at,
         "sentence": KIND_SENTENCES[file.finding.kind],
         "whose": sheet.operators.get(file.operator or ""),
-        "profile": draw_profile(sheet.profile) if sheet.profile else None,
+        "profile": draw_profile(sheet.profile, file.finding) if sheet.profile else None,
         "photos": photos,
         "photo_number": {a.at + a.paper: n for n, a in enumerate(photos, 1)},
         "limits": ",".join(f"{v:.7f}" for v in sheet.limits),
@@ -74,6 +77,8 @@ def finding_values(request: Request, workspace: Workspace, finding: str, filters
         "can_open_case": file.state == UPHELD and file.finding.kind != MISSING,
         "widths": _pair(file.finding, "width_m"),
         "volumes": _pair(file.finding, "volume_m3"),
+        "ends": " a ".join(dict.fromkeys(ends_of(sheet.look.shape))),
+        "system": _system(workspace.database.srid),
         "filters": filters,
         "today": site.today(),
     }
@@ -137,6 +142,12 @@ def money_values(request: Request, workspace: Workspace, finding: str, installed
         "installed_on": installed_on,
         "today": today,
     }
+
+
+@cache
+def _system(srid: int) -> str:
+    """Name the workspace's system as the papers do."""
+    return f"{CRS.from_epsg(srid).name.replace('UTM zone', 'UTM, fuso')} (EPSG:{srid})"
 
 
 def _pair(finding: FieldFinding, name: str) -> tuple[Any, Any] | None:

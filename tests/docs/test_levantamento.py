@@ -41,13 +41,13 @@ def test_the_metres_of_the_page_are_those_that_were_drawn(blocks):
     assert f"within {3 + hypot(0.5, 0.5):.3f} m (tolerance 3, accuracies 0.5 and 0.5)" in text
     assert f"surveyed {surveyed}.00 m = matched {surveyed - undeclared}.00 + undeclared {undeclared}.00" in text
     assert (
-        "moved 100.00, more than permitted 200.00, in a case already 0.00, leftovers below the least length 0.00"
+        "moved 100.00, more than permitted 200.00, known as clandestine or in a case 0.00, leftovers below the least length 0.00"
         in text
     )
     assert "permitted 6750.00 m, of which the survey doesn't have 150.00" in text
     after = undeclared - 480
     assert f"surveyed {surveyed}.00 m = matched {surveyed - after}.00 + undeclared {after}.00" in text
-    assert "in a case already 480.00" in text
+    assert "known as clandestine or in a case 480.00" in text
 
 
 def test_the_sums_of_the_page_are_those_of_the_law(blocks):

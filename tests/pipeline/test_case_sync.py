@@ -159,6 +159,12 @@ def test_the_same_decision_by_somebody_else_is_no_conflict(town, path):
     assert (synced.done, synced.conflicts, synced.already) == ((), (), (A,))
 
 
+def test_a_decision_is_taken_however_it_is_typed(town, path):
+    typed(path, A, decisao="  Procede ")
+    typed(path, B, decisao="NÃO  PROCEDE", motivo="sombra")
+    assert {t.finding: t.state for t in sync(town, path).done} == {A: "upheld", B: "dismissed"}
+
+
 def test_a_decision_is_taken_back(town, path):
     decide(town, A)
     path.unlink()
@@ -175,6 +181,7 @@ def test_a_decision_is_taken_back(town, path):
         (A, {"decisao": "talvez"}, r"row 1 \('V00001-00001'\), column decisao 'talvez': it can only be procede, não procede"),
         (A, {"decisao": "Procede; DROP TABLE findings"}, "column decisao 'Procede; DROP TABLE findings'"),
         (B, {"decisao": "não procede", "motivo": "  "}, r"row 2 \('V00001-00002'\), column motivo '': 'não procede' says why"),
+        (A, {"decisao": "talvez", "motivo": "porque sim"}, r"desfazer\. Nothing was changed"),
         (A, {"motivo": "porque sim"}, "column motivo 'porque sim': a reason without a decision"),
         (A, {"decisao": "desfazer"}, "column decisao 'desfazer': nothing was decided"),
         (A, {"operadora": "gama"}, r"column operadora 'gama': no such operator \(known: alfa, beta\)"),
@@ -314,7 +321,9 @@ def test_a_long_layer_is_read_in_parts_and_an_endless_one_refused(town, path, mo
 def test_a_file_with_decisions_that_wait_is_not_written_over(town, path):
     typed(path, A, decisao="procede")
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"aren't on record yet \(V00001-00001\).*case sync.*names a conflict, empty that row"):
+    with pytest.raises(
+        InputError, match=r"aren't on record yet \(V00001-00001\).*case sync.*names a conflict, empty that row"
+    ):
         write_review(town, path, ON)
     assert path.read_bytes() == before
     sync(town, path)

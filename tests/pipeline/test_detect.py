@@ -287,6 +287,7 @@ def test_what_two_comparisons_show_is_charged_by_one_case(workspace, field):
 
     first = next(f for f in done("finding", "list", workspace=workspace)["findings"] if f["id"] == mine)
     twin = first["id"].replace("V00002", "V00001")
+    done("finding", "uphold", twin, mine, "--by", "Bia", workspace=workspace)
     for refused in (opened(twin, mine), opened(twin) and opened(mine)):
         assert refused.code == 1
         assert f"{mine} lies where {twin}" in refused.err

@@ -27,6 +27,7 @@ from geobill.store.batches import Batches
 from geobill.store.workspace import open_workspace
 from pipeline.test_cases import INSPECTOR, LAWYER, SECRETARY, decide_term, step
 
+DAY = date(2026, 11, 30)
 ONE, TWO, BOX = "V00001-00001", "V00001-00002", "V00001-00003"
 OPENED = "2026-11-30"
 
@@ -223,11 +224,13 @@ def surveyed(tmp_path_factory):
         replace(finding(6, "more_than_permitted", "alfa", "6", 100), width_m=None),
         replace(finding(7, "undeclared_equipment", "alfa", "K7", 0), width_m=None),
         finding(8, "undeclared_segment", "alfa", "8", 100),
+        finding(9, "undeclared_segment", "alfa", "9", 100),
     ]
     lines = [at((0, 20 + n), (100, 20 + n)) for n in range(len(found))]
     shapes = [at((5, 5), (5, 6)).centroid if not f.length_m else line for f, line in zip(found, lines, strict=True)]
     keep(root, lines, found, shapes)
     done("finding", "dismiss", "V00001-00008", "--by", "Ana", "--note", "sombra", workspace=root)
+    done("finding", "uphold", *(f"V00001-{n:05d}" for n in (1, 2, 3, 5, 6, 7)), "--by", "Ana", workspace=root)
     return root
 
 
@@ -248,6 +251,8 @@ def fingerprint(root):
         ((1, 2), {}, "several operators (alfa: V00001-00001; beta: V00001-00002)"),
         ((1, 5), {}, "art. 10 (clandestine): V00001-00001; art. 4 (nonconformity): V00001-00005"),
         ((4,), {}, "no case comes of it"),
+        ((1, 9), {}, "nobody upheld V00001-00009: a person decides before a case is opened; geobill finding uphold"),
+        ((1,), {"opened_on": date(2026, 12, 1)}, "2026-12-01 is after today, 2026-11-30: a step can't be taken back"),
         ((8,), {}, "geobill finding undo"),
         ((6,), {}, "--default-width METRES"),
         ((6,), {"default_width_m": Decimal(0)}, "--default-width 0 is no width"),
@@ -266,9 +271,10 @@ def test_a_case_that_cant_be_is_refused_and_nothing_is_kept(surveyed, numbers, t
     with pytest.raises(InputError, match=re.escape(said)):
         open_case_on(
             open_workspace(surveyed),
-            {f"V00001-{n:05d}": 0 if n != 8 else 1 for n in numbers},
+            {f"V00001-{n:05d}": 0 if n in (4, 9) else 1 for n in numbers},
             opening(**typed),
             now=NOW,
+            today=DAY,
         )
     assert fingerprint(surveyed) == before
 
@@ -276,7 +282,7 @@ def test_a_case_that_cant_be_is_refused_and_nothing_is_kept(surveyed, numbers, t
 def test_who_looked_at_an_earlier_version_opens_nothing(surveyed):
     before = fingerprint(surveyed)
     with pytest.raises(ConflictError, match="dismissed by Ana"):
-        open_case_on(open_workspace(surveyed), {"V00001-00008": 0}, opening(), now=NOW)
+        open_case_on(open_workspace(surveyed), {"V00001-00008": 0}, opening(), now=NOW, today=DAY)
     assert fingerprint(surveyed) == before
 
 
@@ -285,19 +291,23 @@ def test_a_fault_on_the_way_leaves_nothing_half_done(surveyed, monkeypatch):
     before = fingerprint(surveyed)
     monkeypatch.setattr(finding_cases, "render_auto", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        open_case_on(open_workspace(surveyed), {"V00001-00001": 0}, opening(), now=NOW)
+        open_case_on(open_workspace(surveyed), {"V00001-00001": 1}, opening(), now=NOW, today=DAY)
     assert fingerprint(surveyed) == before
     assert not (surveyed / "documents" / "casos").exists()
 
 
 def test_what_differs_from_its_permit_is_a_case_of_article_4_about_the_permitted_row(tmp_path, surveyed):
     root = shutil.copytree(surveyed, tmp_path / "town")
-    opened = open_case_on(open_workspace(root), {"V00001-00005": 0}, opening(), now=NOW)
+    opened = open_case_on(open_workspace(root), {"V00001-00005": 1}, opening(), now=NOW, today=DAY)
     case = opened.state.file.case
     assert (case.kind, case.segments, opened.batches) == ("nonconformity", ("S1",), ())
     # a width that was typed stands in the batch's report, apart from those that were measured
     more = open_case_on(
-        open_workspace(root), {"V00001-00006": 0}, opening(id="C10", default_width_m=Decimal("0.40")), now=NOW
+        open_workspace(root),
+        {"V00001-00006": 1},
+        opening(id="C10", default_width_m=Decimal("0.40")),
+        now=NOW,
+        today=DAY,
     )
     with open_workspace(root).database.read() as connection:
         report = Batches(connection, open_workspace(root).database.tables).load_report(more.batches[0]).extra
@@ -311,7 +321,7 @@ def test_a_finding_in_no_case_is_dismissed_as_a_reviewer_does_and_a_case_with_it
     done("case", "dismiss", ONE, *said, workspace=root)
     (shown,) = [f for f in done("finding", "list", workspace=root)["findings"] if f["id"] == ONE]
     assert shown["state"] == "dismissed"
-    open_case_on(open_workspace(root), {"V00001-00005": 0}, opening(), now=NOW)
+    open_case_on(open_workspace(root), {"V00001-00005": 1}, opening(), now=NOW, today=DAY)
     assert "--on is missing" in refused(root, "case", "dismiss", "V00001-00005", *said)
     closed = done("case", "dismiss", "V00001-00005", *said, "--on", "2026-12-01", workspace=root)
     assert (closed["id"], closed["state"]) == ("C9", "dismissed")

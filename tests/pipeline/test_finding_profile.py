@@ -3,12 +3,13 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import geopandas as gpd
 import pytest
 from field_town import SRID, TERMS, at, field_town, finding
-from shapely import MultiLineString
+from shapely import LineString, MultiLineString, Point, box
 
 from geobill.domain.detection import Survey
-from geobill.pipeline.finding_profile import load_photo, look_closely
+from geobill.pipeline.finding_profile import _zones, load_photo, look_closely
 from geobill.store.surveys import SurveyRegister
 from geobill.store.workspace import open_workspace
 
@@ -42,6 +43,16 @@ def test_equipment_has_none(workspace):
     assert sheet.profile is None
     west, south, east, north = sheet.limits
     assert (west, south) == (east, north)
+    assert (sheet.zones, sheet.beside) == (("Z1",), None)
+
+
+def test_zones_are_named_in_order_or_the_nearest_with_its_distance():
+    squares = [box(100, 0, 200, 50), box(0, 0, 100, 50), box(0, 60, 50, 80)]
+    zones = gpd.GeoDataFrame({"zone": ["B", "A", "C"]}, geometry=squares)
+    assert _zones(LineString([(10, 50), (150, 10)]), zones) == (("A", "B"), None)
+    assert _zones(LineString([(300, 10), (150, 10), (100, 20)]), zones) == (("B",), None)  # it only touches A
+    assert _zones(Point(203.5, 10), zones) == ((), ("B", Decimal("3.50")))
+    assert _zones(Point(203.5, 10), zones.iloc[:0]) == ((), None)
 
 
 def test_limits_are_degrees_of_the_town(workspace):

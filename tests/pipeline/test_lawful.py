@@ -33,7 +33,8 @@ PUBLISHED = date(2001, 7, 1)
 def workspace(tmp_path_factory):
     """The town in which a finding is in a case."""
     opened = open_workspace(field_town(tmp_path_factory.mktemp("lawful")))
-    open_case_on(opened, {TWO: 0}, Opening("C1", "Cabo na Rua A", DAY, "Caio Prado"), now=NOW)
+    done("finding", "uphold", TWO, "--by", "Ana", workspace=opened.root)
+    open_case_on(opened, {TWO: 1}, Opening("C1", "Cabo na Rua A", DAY, "Caio Prado"), now=NOW, today=DAY)
     return opened
 
 

@@ -129,10 +129,14 @@ def test_a_finding_shows_its_facts_profile_and_history(reader):
         "Afastamento médio 15,00 m",
         "Confiança 99%",
         "V00001: levantamento.gpkg, linha 2 (trecho 2)",
-        "Ao longo de 200 m, o afastamento é de 15 m; toda a extensão está além da tolerância de 3 m.",
+        "Ao longo de 200,00 m, o afastamento é de 15,00 m; toda a extensão está além da tolerância de 3 m.",
         "Achado na comparação V00001 por Caio Prado",
+        "Lugar zona Z1; E ",
+        "UTM, fuso 23S (EPSG:31983)",
+        "exatidão do levantamento não informada e do permitido não informada: toma-se por erro a metade da tolerância",
     ):
         assert fact in told
+    assert re.search(r" 200,00 15,00 Fatos", told)  # the table of the profile comes to the end
 
 
 def test_to_htmx_it_is_the_panel_alone_at_an_address_that_a_reload_shows(reader):
@@ -150,6 +154,8 @@ def test_its_worth_once_doubled_and_for_the_past(reader):
     assert "Preço por mês R$ 450,00 Em dobro R$ 900,00 Atrasados, se confirmado R$ 54.000,00" in worth
     assert "60 meses em dobro, até outubro de 2026" in worth
     assert "data presumida" in worth
+    # each factor, for a calculator: 300 × 0.50 × 200 × 1.00 × 1.00 × R
+    assert "Zona Quantidade Largura, m T ou preço, R$ L D R Dias R$ Z1 300,00 m 0,50 200,00 " in worth
     since = shown(reader.get(f"/achados/{FIRST}/valor?instalado=2026-09-16", headers=HTMX))
     # 15 of the 30 days of September and the whole of October, each at R$ 900
     assert "Atrasados, se confirmado R$ 1.350,00" in since

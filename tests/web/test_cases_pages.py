@@ -48,11 +48,17 @@ def life(tmp_path_factory):
     told["none"] = said(client.get("/processos"))
     told["ask"] = client.get(f"/processos/abrir?achado={ONE}&achado={TWO}").text
     told["stale"] = said(client.post("/processos/abrir", data={**OPENING, "versao": ["0", "1"]}), 409)
-    told["blank"] = said(client.post("/processos/abrir", data={**OPENING, "objeto": " "}), 400)
+    blank = client.post("/processos/abrir", data={**OPENING, "objeto": " "})
+    told["blank"], told["blank_form"] = said(blank, 400), blank.text
+    told["future"] = said(client.post("/processos/abrir", data={**OPENING, "dia": "2026-12-01"}), 400)
+    told["unjudged"] = client.get("/processos/abrir?achado=V00001-00003").text
+    early = client.post("/processos/abrir", data={**OPENING, "dia": "1999-01-01", "achado": ONE, "versao": "1"})
+    told["early_form"] = early.text
     told["no"] = [s.file.case.id for s in list_cases(open_workspace(root))]
     answer = client.post("/processos/abrir", data=OPENING)
     assert (answer.status_code, answer.headers["location"]) == (303, "/processos/7/2026")
     told["opened"] = client.get("/processos/7/2026").text
+    told["waits"] = said(client.get("/processos/7/2026"))
     told["again"] = said(client.get(f"/processos/abrir?achado={ONE}"))
     told["term"] = act(client, "notified", status=400)
     decide_term(root, "15")
@@ -93,6 +99,31 @@ def test_opening_asks_and_refuses_in_portuguese_and_changes_nothing_then(life):
     assert "Falta o objeto" in told["blank"]
     assert told["no"] == []
     assert "está em outro processo" in told["again"]
+    assert "posterior a hoje" in told["future"]
+    assert "ninguém decidiu ainda que um achado procede" in told["unjudged"]
+    assert "Abrir o processo" not in told["unjudged"]
+
+
+def test_a_refused_form_comes_back_as_it_was_typed(life):
+    _, _, told = life
+    form = told["blank_form"]
+    assert form.index("Falta o objeto") < form.index('id="numero"')
+    for field, value in (("numero", "7/2026"), ("dia", "2026-11-30"), ("por", "Rui Prado"), ("referencia", "Auto 7")):
+        assert re.search(rf'name="{field}"[^>]* value="{value}"', form), field
+    assert form.count('name="versao" value="1"') == 2
+    assert 'value="1999-01-01"' in told["early_form"]
+    assert "Cabo &lt;b&gt;aéreo" in told["early_form"]
+
+
+def test_the_next_step_that_waits_for_the_mayor_says_so(life):
+    _, _, told = life
+    for part in (
+        "Próximo passo",
+        "geobill decision add … --question ample_defence_days",
+        "geobill policy set ample_defence_days",
+    ):
+        assert part in told["waits"]
+    assert "geobill policy set" not in told["doubled"]
 
 
 def test_what_was_typed_reaches_the_page_as_text(life):
@@ -151,9 +182,10 @@ def test_the_width_that_priced_a_finding_is_proposed_for_its_row(tmp_path):
     terms = ("--tolerance", "3", "--operator", "alfa", "--default-width", "0.40", *maps("segment=id"))
     found = done("detect", "--survey", file, *terms, "--by", "Caio", workspace=root)["findings"]
     b, c = (f["id"] for f in found if f["kind"] == "undeclared_segment")
+    done("finding", "uphold", b, c, "--by", "Ana", workspace=root)
     asked = browser(app_of(root)).get(f"/processos/abrir?achado={b}").text
     assert 'name="largura" required inputmode="decimal" maxlength="8" value="0,40"' in asked
-    typed = ("--subject", "Cabo", "--by", "Rui", "--on", "2026-12-31")
+    typed = ("--subject", "Cabo", "--by", "Rui")
     taken = done("case", "open", "--finding", b, *typed, workspace=root)
     assert (taken["default_width_m"], taken["without_width"]) == ("0.40", [b])
     assert (

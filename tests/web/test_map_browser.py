@@ -72,6 +72,16 @@ def coloured(page, colour, where="#mapa"):
     )
 
 
+def assert_whole(page):
+    """What is open lies wholly on the map: beside the legend, and off each edge."""
+    picture = Image.open(io.BytesIO(page.locator("#mapa").screenshot())).convert("RGB")
+    legend = page.locator("#mapa .legenda").evaluate("e => e.offsetLeft + e.offsetWidth")
+    across = [
+        x for x in range(picture.width) for y in range(0, picture.height, 2) if picture.getpixel((x, y)) == CHOSEN
+    ]
+    assert legend < min(across) < max(across) < picture.width - 20
+
+
 def test_map_draws_and_the_list_and_it_tell_each_other(page):
     at_rest(page)
     assert coloured(page, PERMITTED) > 200
@@ -81,6 +91,7 @@ def test_map_draws_and_the_list_and_it_tell_each_other(page):
     page.wait_for_selector("#painel [data-achado='V00001-00002']")
     at_rest(page)
     assert coloured(page, CHOSEN) > 1000
+    assert_whole(page)
     before = coloured(page, PERMITTED)
     page.keyboard.press("2")
     at_rest(page)

@@ -2,6 +2,8 @@
 
 import re
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -11,6 +13,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Form, Query, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
 
+from geobill.documents import words
 from geobill.documents.case_papers import ACTS, OUTCOMES, TITLES
 from geobill.documents.case_words import STEP_WORDS, TERM_WORDS, obstacle_in_words
 from geobill.documents.constatacao import FINDINGS_PAPER, TITLE
@@ -18,6 +21,7 @@ from geobill.documents.finding_words import CASE_KIND_WORDS, CASE_STATE_WORDS
 from geobill.documents.lines import printed_factors
 from geobill.domain import case as steps
 from geobill.domain.case import CaseAct
+from geobill.errors import GeobillError, InputError, LawError, ReviewError
 from geobill.pipeline.case_page import (
     CaseSheet,
     find_step_obstacles,
@@ -35,7 +39,7 @@ from geobill.pipeline.finding_profile import look_closely
 from geobill.pipeline.review import label_of, spaced
 from geobill.store.workspace import Workspace
 from geobill.web.pages import page, reviewer_of, site_of, workspace_of
-from geobill.web.refusals import PAPER_BYTES, PageError
+from geobill.web.refusals import PAPER_BYTES, PageError, refusal_of
 
 router = APIRouter(prefix="/processos")
 MOST_PAPER_BYTES = 25_000_000
@@ -59,6 +63,15 @@ WORDS: dict[str, Any] = {
     "told": obstacle_in_words,
 }
 Text = Annotated[str, Form()]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A form that was refused: why, what was typed into it, and which versions of the findings it was about."""
+
+    error: GeobillError
+    typed: Mapping[str, str]
+    seen: Mapping[str, int]
 
 
 @router.get("")
@@ -93,24 +106,40 @@ def open_case(
         raise PageError(
             "O pedido não tem a forma esperada.", "Nada foi mudado.", "Recarregue a página e tente de novo."
         )
-    opening = Opening(
-        id=_said(numero, "o número do processo"),
-        subject=_said(objeto, "o objeto"),
-        opened_on=_day(dia, "o dia da abertura"),
-        by=_said(por, "quem lavra o auto"),
-        reference=_plain(referencia, "o número do auto"),
-        default_width_m=_width(largura),
-    )
     seen = dict(zip(achado, versao, strict=True))
     for id_ in seen:
         if look_closely(workspace, id_) is None:
             raise PageError(
                 f"Não há achado {id_[:40]} neste cadastro.", "Nada foi mudado.", "Escolha achados na fila.", 404
             )
-    against = objections_to(workspace, seen, opening)
-    if against and {m.code for m in against} != {"in_case"}:
-        raise PageError("Não se pode abrir o processo.", _listed(against), "Nada foi mudado. Corrija e tente de novo.")
-    open_case_on(workspace, seen, opening, now=site_of(request).now())
+    today, now = site_of(request).today(), site_of(request).now()
+    try:
+        opening = Opening(
+            id=_said(numero, "o número do processo"),
+            subject=_said(objeto, "o objeto"),
+            opened_on=_day(dia, "o dia da abertura"),
+            by=_said(por, "quem lavra o auto"),
+            reference=_plain(referencia, "o número do auto"),
+            default_width_m=_width(largura),
+        )
+        against = objections_to(workspace, seen, opening, today)
+        if against and {m.code for m in against} != {"in_case"}:
+            raise PageError(
+                "Não se pode abrir o processo.", _listed(against), "Nada foi mudado. Corrija e tente de novo."
+            )
+        open_case_on(workspace, seen, opening, now=now, today=today)
+    except ReviewError:
+        raise  # the findings aren't what they were: the form would be about something else
+    except (PageError, InputError, LawError) as refused:
+        typed = {
+            "numero": numero,
+            "objeto": objeto,
+            "dia": dia,
+            "por": por,
+            "referencia": referencia,
+            "largura": largura,
+        }
+        return _asked(request, workspace, achado, Refused(refused, typed, seen))
     return RedirectResponse(_address(opening.id), 303)
 
 
@@ -226,6 +255,7 @@ def _values(request: Request, sheet: CaseSheet) -> dict[str, Any]:
     for document in sheet.documents:
         papers.setdefault(document.file_name.rpartition(".")[0], []).append(document)
     can = [s for s in sheet.steps if not s.obstacles]
+    notice = next((s.obstacles for s in sheet.steps if s.kind == steps.NOTIFIED), ())
     return {
         "sheet": sheet,
         "file": file,
@@ -234,14 +264,16 @@ def _values(request: Request, sheet: CaseSheet) -> dict[str, Any]:
         "papers": papers,
         "can": can,
         "cannot": [s for s in sheet.steps if s.obstacles and "recorded_already" not in {m.code for m in s.obstacles}],
+        # the step that all others wait for, where nothing but the mayor's decision is missing (art. 15)
+        "no_term": notice[0] if [m.code for m in notice] == ["no_term"] else None,
         "today": site_of(request).today(),
         "steps": steps,
         **WORDS,
     }
 
 
-def _asked(request: Request, workspace: Workspace, ids: list[str]) -> Response:
-    """Show the form that opens a case."""
+def _asked(request: Request, workspace: Workspace, ids: list[str], refused: Refused | None = None) -> Response:
+    """Show the form that opens a case; one that was refused as it was typed, with the refusal above it."""
     chosen = list(dict.fromkeys(ids))[:MOST_FINDINGS]
     sheets = [look_closely(workspace, id_) for id_ in chosen]
     if not chosen or None in sheets:
@@ -249,20 +281,31 @@ def _asked(request: Request, workspace: Workspace, ids: list[str]) -> Response:
     found = [s for s in sheets if s is not None]
     today = site_of(request).today()
     opening = Opening("", "", today, "")
-    against = objections_to(workspace, chosen, opening)
+    against = objections_to(workspace, chosen, opening, today)
     operators = {s.look.file.operator for s in found}
     whose = found[0].operators.get(operators.pop() or "") if len(operators) == 1 else None
+    width = find_narrow(workspace, chosen).width_m
+    proposed = {
+        "numero": next_case_id(workspace, today.year),
+        "objeto": "",
+        "dia": today.isoformat(),
+        "por": reviewer_of(request),
+        "referencia": "",
+        "largura": words.number(width) if width else "",
+    }
     return page(
         request,
         "processo_abrir.html.j2",
+        status=200 if refused is None else 400,
+        refusal=None if refused is None else refusal_of(refused.error),
+        typed=proposed if refused is None else refused.typed,
+        versions={s.look.file.finding.id: s.look.file.version for s in found} if refused is None else refused.seen,
         found=found,
         whose=whose,
         companions=list_companions(workspace, [s.look.file for s in found]),
-        number=next_case_id(workspace, today.year),
-        today=today,
         against=[m for m in against if m.code != "no_width"],
         no_width=any(m.code == "no_width" for m in against),
-        width=find_narrow(workspace, chosen).width_m,
+        width=width,
         total=sum((s.look.file.finding.length_m for s in found), Decimal("0.00")),
         **WORDS,
     )

@@ -18,12 +18,12 @@ const opened = () => $("article[data-achado]");
 function tellOpened() {
   const finding = opened();
   const limits = finding?.dataset.limites?.split(",").map(Number);
+  document.body.classList.toggle("aberto", Boolean(finding && $("#painel"))); // first: the map zooms to what is left beside the panel
   say("achado", { id: finding?.dataset.achado ?? null, limites: limits?.length === 4 ? limits : null });
   for (const row of document.querySelectorAll("#fila [aria-current]")) row.removeAttribute("aria-current");
   const row = finding && document.getElementById(`linha-${finding.dataset.achado}`);
   row?.querySelector("a")?.setAttribute("aria-current", "true");
   row?.scrollIntoView({ block: "nearest" });
-  document.body.classList.toggle("aberto", Boolean(finding && $("#painel")));
 }
 
 function open(id) {
@@ -82,6 +82,12 @@ const acts = {
   dispensar: () => $("#aviso").replaceChildren(),
   ajuda: () => $("#ajuda")?.showModal(),
   imprimir: () => print(),
+  cancelar(button) {
+    button.form.reset();
+    const around = button.closest("details");
+    around.open = false;
+    around.querySelector("summary").focus();
+  },
 };
 
 // -- keys: never while somebody types, never with Ctrl, Alt or Meta
@@ -114,6 +120,25 @@ document.addEventListener("keydown", (event) => {
     target.parentElement.querySelector("textarea, input:not([type=hidden]), select")?.focus();
   } else target.click();
 });
+
+// -- on paper the sum of the month stands open
+
+const closed = [];
+addEventListener("beforeprint", () => {
+  closed.push(...document.querySelectorAll("details.sum:not([open])"));
+  for (const sum of closed) sum.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const sum of closed.splice(0)) sum.open = false;
+});
+
+// -- what is missing is said in our own words, not the browser's
+
+document.addEventListener("invalid", (event) => {
+  const { validity, dataset } = event.target;
+  if (dataset.falta && validity.valueMissing) event.target.setCustomValidity(dataset.falta);
+}, { capture: true });
+document.addEventListener("input", (event) => event.target.dataset.falta && event.target.setCustomValidity(""));
 
 // -- a photo that the server would cut off is refused before it is sent
 

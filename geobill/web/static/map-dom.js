@@ -27,7 +27,7 @@ export function sample(kind, colour) {
     suspected: () => stroke(colour ?? COLOURS.finding, 4, "8 3.6"),
     upheld: () => stroke(colour ?? COLOURS.finding, 4),
     in_case: () => { stroke(COLOURS.finding, 5); stroke("#000", 1.4); },
-    dismissed: () => stroke(COLOURS.dismissed, 1.5),
+    dismissed: () => stroke(COLOURS.dismissed, 1.8, "9 3 1.8 3"),
     permitted: () => stroke(COLOURS.permitted, 3.5),
     surveyed: () => stroke(COLOURS.surveyed, 1.5),
     other: () => stroke(COLOURS.other, 2.5, "2.5 4"),

@@ -1,6 +1,6 @@
 // How the map draws: colours that colour-blind eyes tell apart (Okabe–Ito), and for each of them a form of its own.
 //
-// A finding's look says its state: dashed and wide while nobody decided, solid where it holds, thin and grey where it doesn't,
+// A finding's look says its state: dashed and wide while nobody decided, solid where it holds, thin, grey, dash and dot where it doesn't,
 // with a black core once it is in a case. Points are hollow, full, small and grey, full with a black rim.
 
 export const COLOURS = {
@@ -9,6 +9,7 @@ export const COLOURS = {
 };
 export const CLOSE_UP = 14; // from this zoom on the detail is drawn, before it the overview
 const FROM_AFAR = 12; // the surveyed lines show from this zoom on
+const DASH_DOT = [6, 2, 1, 2]; // of what doesn't hold: no survey is drawn so
 const STATE = ["coalesce", ["feature-state", "estado"], "suspected"];
 const LINE = ["==", ["geometry-type"], "LineString"];
 const POINT = ["==", ["geometry-type"], "Point"];
@@ -30,13 +31,14 @@ export function emptyStyle() {
       { id: "papel", type: "background", paint: { "background-color": "#f4f5f2" } },
       // groups are put in before these, so that they stay in their order whenever their tiles come
       marker("antes-background"), marker("antes-zones"), marker("antes-permitted"), marker("antes-surveyed"), marker("antes-findings"),
-      { id: "exato-permitido", type: "line", source: "permitido", filter: LINE, paint: line(COLOURS.permitted, 5), metadata: { group: "permitted" } },
-      { id: "exato-levantado", type: "line", source: "levantado", filter: LINE, paint: line(COLOURS.surveyed, 1.8), metadata: { group: "surveyed" } },
-      { id: "afastamento", type: "line", source: "afastamento", minzoom: 15, paint: { ...line(COLOURS.ink, 1), "line-dasharray": [2, 2] } },
+      // beneath the exact lines: two cables side by side stay two
       { id: "halo", type: "line", source: "achado", filter: LINE, layout: round(), paint: line(COLOURS.chosen, 15) },
       { id: "halo-borda", type: "line", source: "achado", filter: LINE, layout: round(), paint: { ...line(COLOURS.ink, 1.2), "line-gap-width": 15 } },
       { id: "halo-ponto", type: "circle", source: "achado", filter: POINT, paint: {
         "circle-radius": 13, "circle-color": COLOURS.chosen, "circle-stroke-color": COLOURS.ink, "circle-stroke-width": 1.2 } },
+      { id: "exato-permitido", type: "line", source: "permitido", filter: LINE, paint: line(COLOURS.permitted, 5), metadata: { group: "permitted" } },
+      { id: "exato-levantado", type: "line", source: "levantado", filter: LINE, paint: line(COLOURS.surveyed, 1.8), metadata: { group: "surveyed" } },
+      { id: "afastamento", type: "line", source: "afastamento", minzoom: 15, paint: { ...line(COLOURS.ink, 1), "line-dasharray": [2, 2] } },
       { id: "exato-achado", type: "line", source: "achado", filter: LINE, paint: line(COLOURS.finding, 4.5) },
       { id: "exato-achado-miolo", type: "line", source: "achado", filter: LINE, layout: { visibility: "none" }, paint: line("#000000", 1.4) },
       { id: "exato-achado-ponto", type: "circle", source: "achado", filter: POINT, paint: {
@@ -54,7 +56,7 @@ export function openPaint(state) {
   const grey = state === "dismissed";
   return {
     "line-color": grey ? COLOURS.dismissed : COLOURS.finding, "line-width": grey ? 2 : 4.5,
-    "line-dasharray": state === "suspected" ? [2, 0.9] : [1, 0],
+    "line-dasharray": state === "suspected" ? [2, 0.9] : grey ? DASH_DOT : [1, 0],
   };
 }
 
@@ -124,19 +126,20 @@ function surveyed(afar) {
 function findings(afar) {
   const width = (at10, at14, at18) => ["interpolate", ["linear"], ["zoom"], 10, at10, 14, at14, 18, at18];
   const thinner = (full, thin) => ["case", ["==", STATE, "dismissed"], thin, full];
-  const byState = ["interpolate", ["linear"], ["zoom"], 10, thinner(1.6, 0.6), 14, thinner(3.4, 1.2), 18, thinner(5.5, 2)];
   const point = { type: "circle", filter: POINT, paint: {
     "circle-radius": ["interpolate", ["linear"], ["zoom"], 10, thinner(1.3, 0.8), 14, thinner(3.3, 2), 18, thinner(5.5, 3)],
     "circle-stroke-width": width(0.9, 1.8, 3),
   } };
-  const solid = { type: "line", filter: LINE, metadata: { tinted: true }, paint: line(COLOURS.finding, byState) };
+  const solid = (...states) => ({ type: "line", filter: LINE, metadata: { states, tinted: true }, paint: line(COLOURS.finding, width(1.6, 3.4, 5.5)) });
+  const broken = { type: "line", filter: LINE, metadata: { states: ["dismissed"], tinted: true }, paint: { ...line(COLOURS.dismissed, width(0.8, 1.6, 2.2)), "line-dasharray": DASH_DOT } };
   const close = [
     { type: "line", filter: LINE, layout: round(), metadata: { states: ["suspected", "upheld", "in_case"] }, paint: line("#ffffff", width(1.6, 5, 8)) },
     { type: "line", filter: LINE, metadata: { states: ["suspected"], tinted: true }, paint: { ...line(COLOURS.finding, width(1.4, 3.4, 5.5)), "line-dasharray": [2, 0.9] } },
-    { ...solid, metadata: { states: ["upheld", "in_case", "dismissed"], tinted: true } },
+    solid("upheld", "in_case"),
+    broken,
     { type: "line", filter: LINE, metadata: { states: ["in_case"] }, paint: line("#000000", width(0.4, 1.1, 1.8)) },
   ];
-  return [...(afar ? [solid] : close), point].map((layer) => ({ ...layer, metadata: { ...layer.metadata, finding: true } }));
+  return [...(afar ? [broken, solid("suspected", "upheld", "in_case")] : close), point].map((layer) => ({ ...layer, metadata: { ...layer.metadata, finding: true } }));
 }
 
 function marker(id) {

@@ -62,10 +62,12 @@ function limits(text = openedNow()?.dataset.limites ?? box.dataset.limites) {
   return four.length === 4 && four.every(Number.isFinite) ? four : null;
 }
 
-// pixels at each side that what is zoomed to keeps clear of: the legend lies on the left
+// pixels at each side that what is zoomed to keeps clear of: the legend lies on the left, open where there is room at first
 function clear() {
   const around = Math.min(70, Math.min(box.clientWidth, box.clientHeight) / 6);
-  return { top: around, right: around, bottom: around, left: box.clientWidth > 620 ? 245 : around };
+  const legend = box.querySelector(".legenda");
+  const hidden = legend?.open ? legend.offsetLeft + legend.offsetWidth + 8 : !legend && box.clientWidth > 620 ? 245 : 0;
+  return { top: around, right: around, bottom: around, left: hidden < box.clientWidth / 2 ? Math.max(around, hidden) : around };
 }
 
 function openedNow() {
@@ -229,6 +231,7 @@ class ReviewMap {
   }
 
   goTo(bounds) {
+    this.map.resize(); // the panel may have opened or closed beside it just now
     this.map.fitBounds(bounds, { padding: clear(), maxZoom: 18, duration: STILL.matches ? 0 : 500, linear: true });
   }
 
