@@ -122,7 +122,7 @@ function surveyed(afar) {
   ].map((layer) => (afar ? { minzoom: FROM_AFAR, ...layer } : layer));
 }
 
-// from afar a line and a point by state are enough, and quick with 50,000 of them; from close by the dashes come in
+// from afar the halo and the core stay away, which is quick with 50,000 of them; the dashes say the state at any distance
 function findings(afar) {
   const width = (at10, at14, at18) => ["interpolate", ["linear"], ["zoom"], 10, at10, 14, at14, 18, at18];
   const thinner = (full, thin) => ["case", ["==", STATE, "dismissed"], thin, full];
@@ -131,15 +131,16 @@ function findings(afar) {
     "circle-stroke-width": width(0.9, 1.8, 3),
   } };
   const solid = (...states) => ({ type: "line", filter: LINE, metadata: { states, tinted: true }, paint: line(COLOURS.finding, width(1.6, 3.4, 5.5)) });
+  const open = { type: "line", filter: LINE, metadata: { states: ["suspected"], tinted: true }, paint: { ...line(COLOURS.finding, width(1.6, 3.4, 5.5)), "line-dasharray": [2, 0.9] } };
   const broken = { type: "line", filter: LINE, metadata: { states: ["dismissed"], tinted: true }, paint: { ...line(COLOURS.dismissed, width(0.8, 1.6, 2.2)), "line-dasharray": DASH_DOT } };
   const close = [
     { type: "line", filter: LINE, layout: round(), metadata: { states: ["suspected", "upheld", "in_case"] }, paint: line("#ffffff", width(1.6, 5, 8)) },
-    { type: "line", filter: LINE, metadata: { states: ["suspected"], tinted: true }, paint: { ...line(COLOURS.finding, width(1.4, 3.4, 5.5)), "line-dasharray": [2, 0.9] } },
+    open,
     solid("upheld", "in_case"),
     broken,
     { type: "line", filter: LINE, metadata: { states: ["in_case"] }, paint: line("#000000", width(0.4, 1.1, 1.8)) },
   ];
-  return [...(afar ? [broken, solid("suspected", "upheld", "in_case")] : close), point].map((layer) => ({ ...layer, metadata: { ...layer.metadata, finding: true } }));
+  return [...(afar ? [broken, open, solid("upheld", "in_case")] : close), point].map((layer) => ({ ...layer, metadata: { ...layer.metadata, finding: true } }));
 }
 
 function marker(id) {
