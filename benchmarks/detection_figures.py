@@ -31,6 +31,7 @@ def main() -> None:
     ask.add_argument("--layer", action="append", help="default: SSDMT and SSDBT")
     ask.add_argument("--sigma", type=float, action="append")
     ask.add_argument("--tolerance", type=Decimal, action="append")
+    ask.add_argument("--plain", action="store_true", help="score plain buffering by the tolerance instead")
     ask.add_argument("--each", action="store_true", help="print each seed's figures too")
     args = ask.parse_args()
     maker = acceptance(args.shared / "cases/run_detection.py")
@@ -48,7 +49,7 @@ def main() -> None:
                 drawn, hidden = maker.survey(allowed, np.random.default_rng(FIRST_SEED + seed), sigma)
                 survey = frame(drawn.geometry.to_numpy(), SURVEY_LINES)
                 for t, tolerance in enumerate(tolerances):
-                    figures[seed, t] = score(survey, permitted, hidden, tolerance)
+                    figures[seed, t] = score(survey, permitted, hidden, tolerance, args.plain)
                     if args.each:
                         print(f"{layer} {sigma} {FIRST_SEED + seed} {tolerance}: {figures[seed, t]}", flush=True)
             for column, name in enumerate(("recall", "precision")):
@@ -66,12 +67,20 @@ def acceptance(path: pathlib.Path):
 
 
 def score(
-    survey: gpd.GeoDataFrame, permitted: gpd.GeoDataFrame, hidden: shapely.Geometry, tolerance: Decimal
+    survey: gpd.GeoDataFrame,
+    permitted: gpd.GeoDataFrame,
+    hidden: shapely.Geometry,
+    tolerance: Decimal,
+    plain: bool,
 ) -> tuple[float, float]:
     """Recall and precision as the acceptance counts them, on the terms that ``geobill detect`` takes by itself."""
-    terms = DetectionTerms(tolerance, tolerance, moved_within_m=2 * tolerance)
-    findings = detect_lines(survey, permitted, terms).findings
-    found = shapely.union_all(findings.geometry[findings["kind"] == UNDECLARED_SEGMENT].to_numpy())
+    if plain:
+        near = shapely.union_all(shapely.buffer(permitted.geometry.to_numpy(), float(tolerance)))
+        found = shapely.difference(shapely.union_all(survey.geometry.to_numpy()), near)
+    else:
+        terms = DetectionTerms(tolerance, tolerance, moved_within_m=2 * tolerance)
+        findings = detect_lines(survey, permitted, terms).findings
+        found = shapely.union_all(findings.geometry[findings["kind"] == UNDECLARED_SEGMENT].to_numpy())
     recall = shapely.intersection(hidden, shapely.buffer(found, 0.05)).length / hidden.length
     return recall, shapely.intersection(found, shapely.buffer(hidden, 0.05)).length / max(found.length, 1e-9)
 

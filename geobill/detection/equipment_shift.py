@@ -3,16 +3,15 @@
 import geopandas as gpd
 import numpy as np
 import shapely
-from scipy.ndimage import maximum_filter, uniform_filter
 from scipy.spatial import cKDTree
 
 from geobill.detection.assignment import Floats
 from geobill.detection.shift import APART_M, ENOUGH, FARTHEST_M, FEW_HIT, MOST_HIT, NEXT_BEST, ConstantShift
+from geobill.detection.votes import most_voted
 
 _HIT_M = 3.0  # more than of lines: a pole may be off in any direction, a line is only seen off to its side
 _SAMPLE = 2000
 _CELL_M = 2.0
-_CANDIDATES = 12
 _ROUNDS = 4
 _MOST_VOTES = 5_000_000
 
@@ -79,16 +78,9 @@ def _fitted(tree: cKDTree, seen: Floats, vector: Floats) -> Floats:
 
 
 def _voted(seen: Floats, others: Floats, tree: cKDTree) -> list[Floats]:
-    """Vectors with the most votes, the most first; each place has one vote for a cell."""
+    """Vectors that lead from most places to a permitted one, the most first."""
     votes_in_all = int(tree.query_ball_point(seen, FARTHEST_M, return_length=True).sum())
     some = seen[:: max(1, -(-votes_in_all // _MOST_VOTES))]
     pairs = cKDTree(some).sparse_distance_matrix(tree, FARTHEST_M, output_type="ndarray")
     place, vector = pairs["i"].astype(np.int64), others[pairs["j"]] - some[pairs["i"]]
-    side = 2 * int(FARTHEST_M / _CELL_M) + 3
-    column, row = np.floor(vector.T / _CELL_M + side / 2).astype(np.int64)
-    once = np.unique((place * side + column) * side + row)
-    votes = np.bincount(once % (side * side), minlength=side * side).reshape(side, side).astype(float)
-    votes = uniform_filter(votes, 3, mode="constant")
-    peaks = np.flatnonzero((votes == maximum_filter(votes, 5)) & (votes > 0))
-    best = peaks[np.argsort(-votes.ravel()[peaks], kind="stable")[:_CANDIDATES]]
-    return [(np.array(np.unravel_index(p, votes.shape)) + 0.5 - side / 2) * _CELL_M for p in best]
+    return most_voted(place, vector, FARTHEST_M, _CELL_M)

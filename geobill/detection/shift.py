@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import geopandas as gpd
 import numpy as np
 import shapely
-from scipy.ndimage import maximum_filter, uniform_filter
 from scipy.spatial import cKDTree
 
 from geobill.detection.drawn import Drawn, drawn
 from geobill.detection.intervals import Floats
+from geobill.detection.votes import most_voted
 
 FARTHEST_M = 300.0
 HIT_M = 2.0
@@ -20,7 +20,6 @@ APART_M = 12.0  # shifts nearer than this are one
 _SAMPLE = 1000
 _SPACED_M = 5.0
 _CELL_M = 4.0
-_CANDIDATES = 12
 _ALIKE = 0.2  # sine of the angle between two lines of one direction
 _ROUNDS = 4
 
@@ -149,18 +148,11 @@ def _placed(lines: Drawn, step_m: float) -> _Places:
 
 
 def _voted(seen: _Places, allowed: _Places) -> list[Floats]:
-    """Vectors with the most votes, the most first; each place has one vote for a cell."""
+    """Vectors that lead from most places to a permitted one of their direction, the most first."""
     there = cKDTree(allowed.xy).query_ball_point(seen.xy, FARTHEST_M, return_sorted=False)
     place = np.repeat(np.arange(len(there)), [len(x) for x in there])
     other = np.concatenate([np.asarray(x, dtype=np.int64) for x in there])
     one, two = seen.heading[place], allowed.heading[other]
     alike = np.abs(one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]) <= _ALIKE
     place, vector = place[alike], (allowed.xy[other] - seen.xy[place])[alike]
-    side = 2 * int(FARTHEST_M / _CELL_M) + 3
-    column, row = np.floor(vector.T / _CELL_M + side / 2).astype(np.int64)
-    once = np.unique((place * side + column) * side + row)
-    votes = np.bincount(once % (side * side), minlength=side * side).reshape(side, side).astype(float)
-    votes = uniform_filter(votes, 3, mode="constant")
-    peaks = np.flatnonzero((votes == maximum_filter(votes, 5)) & (votes > 0))
-    best = peaks[np.argsort(-votes.ravel()[peaks], kind="stable")[:_CANDIDATES]]
-    return [(np.array(np.unravel_index(p, votes.shape)) + 0.5 - side / 2) * _CELL_M for p in best]
+    return most_voted(place, vector, FARTHEST_M, _CELL_M)
